@@ -1,5 +1,6 @@
 #!/bin/sh
-# setup.sh LEVEL - what this machine needs for LEVEL: "run" (build and boot), "iso", or "test" (both and more).
+# setup.sh LEVEL - what this machine needs for LEVEL: "run" (build and boot), "iso", "test" (both and more), or "compare" (run,
+# and the hash libraries that libchainhash is compared with).
 #
 # Looks for each program; on Debian and Ubuntu installs the packages that are missing (saying which first,
 # with sudo where needed), elsewhere prints the list for dnf, pacman or brew. Then checks versions.
@@ -34,6 +35,16 @@ clang|clang|clang|clang|llvm
 clang-rt|libclang-rt-dev|compiler-rt|compiler-rt|llvm
 clang-format|clang-format|clang-tools-extra|clang|clang-format
 chromium|chromium|chromium|chromium|-
+'
+
+needs_compare='
+/usr/include/ndbm.h|libgdbm-compat-dev|gdbm-devel|gdbm|-
+/usr/include/gdbm.h|libgdbm-dev|gdbm-devel|gdbm|gdbm
+/usr/include/apr-1.0/apr_sdbm.h|libaprutil1-dev|apr-util-devel|apr-util|apr-util
+/usr/include/db.h|libdb5.3-dev|libdb-devel|db5.3|berkeley-db@5
+/usr/include/tdb.h|libtdb-dev|libtdb-devel|tdb|-
+/usr/include/lmdb.h|liblmdb-dev|lmdb-devel|lmdb|lmdb
+/usr/include/tchdb.h|libtokyocabinet-dev|tokyocabinet-devel|tokyocabinet|tokyo-cabinet
 '
 
 present() {
@@ -135,7 +146,7 @@ check_versions() {
 	at_least mke2fs "$(mke2fs -V 2>&1 | grep -o '[0-9][0-9]*\.[0-9][0-9.]*' | head -n 1)" 1.45 e2fsprogs
 	at_least python3 "$(version_of python3 --version)" 3.11 python3
 	at_least make "$(version_of make --version)" 4.2 make
-	[ "$level" = run ] || at_least grub-mkrescue "$(version_of grub-mkrescue --version)" 2.04 grub-common
+	[ "$level" = run ] || [ "$level" = compare ] || at_least grub-mkrescue "$(version_of grub-mkrescue --version)" 2.04 grub-common
 }
 
 # Debian keeps mke2fs where an ordinary user's PATH does not look.
@@ -146,8 +157,9 @@ case $level in
 run) needs=$needs_run ;;
 iso) needs=$needs_run$needs_iso ;;
 test) needs=$needs_run$needs_iso$needs_test ;;
+compare) needs=$needs_run$needs_compare ;;
 *)
-	echo "usage: setup.sh run|iso|test" >&2
+	echo "usage: setup.sh run|iso|test|compare" >&2
 	exit 2
 	;;
 esac

@@ -13,7 +13,7 @@ from lab.report.command import gather, report
 from lab.sweep.command import Request, sweep
 from lab.sweep.experiment import FOLDER
 
-GROUPS = ("lever", "santos", "all")
+GROUPS = ("lever", "santos", "seltzer", "all")
 
 
 def group(name: str) -> list[str]:

@@ -31,7 +31,7 @@ MEANINGS: dict[Word, str] = {  # of a line's length
 }
 SPACE = "\N{NO-BREAK SPACE}"  # between a number and what belongs to it
 OTHERS = "Other experiments"  # of those that name no text
-SIGNS_OF_A_TEXT = re.compile(r"(?P<author>\w+) (?P<year>\d{4}), (?P<where>.+)")
+SIGNS_OF_A_TEXT = re.compile(r"(?P<author>\w+(?: and \w+)?) (?P<year>\d{4}), (?P<where>.+)")
 
 
 @dataclass(frozen=True)

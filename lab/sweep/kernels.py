@@ -29,6 +29,8 @@ from lab.guest.tree import find_busybox
 
 SOURCES = (*KERNEL_FOLDERS, "user", "lab/build/make", "Makefile", "Kconfig")
 PROGRAM_SOURCES = ("user", "lab/build/make", "Makefile")
+# A library for programs of one's own, which is neither in a kernel nor in an image.
+NOT_BUILT = TOP / "user" / "chainhash"
 # What decides what a machine is and what lies in its image, besides the sources.
 MAKERS = (
     "lab/run/options.py", "lab/run/cmdline.py", "lab/run/machine.py", "lab/run/console.py", "lab/run/qemu",
@@ -48,7 +50,7 @@ def digest_of(paths: Iterable[Path]) -> str:
     for path in paths:
         files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
         for file in files:
-            if "__pycache__" not in file.parts and file.exists():
+            if "__pycache__" not in file.parts and NOT_BUILT not in file.parents and file.exists():
                 total.update(f"{file.relative_to(path.parent)}\0{file.stat().st_size}\0".encode() + file.read_bytes())
     return total.hexdigest()
 

@@ -17,7 +17,7 @@ $(STAMPS)/packages-%: lab/build/setup.sh
 	$(Q)CROSS_COMPILE=$(CROSS_COMPILE) sh lab/build/setup.sh $*
 	@mkdir -p $(@D) && touch $@
 # One after the other: two apt-gets at once are in each other's way.
-$(STAMPS)/packages-iso $(STAMPS)/packages-test: | $(STAMPS)/packages-run
+$(STAMPS)/packages-iso $(STAMPS)/packages-test $(STAMPS)/packages-compare: | $(STAMPS)/packages-run
 
 PIP_INSTALL = $(PYTHON) -m pip install --quiet --disable-pip-version-check -r
 

@@ -38,6 +38,16 @@ iso: $(STAMPS)/packages-iso kernel user
 gdb: kernel user
 	@CW_OUTPUT=$(O) $(PYTHON) -m lab gdb
 
+# The bench of the hash packages as experiments/seltzer-*.toml want it: static, so that it runs on Chainwalk, and the data.
+HASHBENCH := $(CURDIR)/build/hashbench
+.PHONY: hashbench hashbench-host
+hashbench: setup
+	$(Q)$(MAKE) -s -C user/chainhash/bench CC=musl-gcc CFLAGS=-O2 STATIC=y ADAPTERS='chainhash libc_hsearch' O=$(HASHBENCH)/chainwalk
+	$(Q)python3 user/chainhash/bench/makedata.py $(HASHBENCH)/data
+# The same for this host, with all libraries that it is compared with.
+hashbench-host: hashbench $(STAMPS)/packages-compare
+	$(Q)$(MAKE) -s -C user/chainhash/bench CFLAGS=-O2 O=$(HASHBENCH)/host
+
 lines: $(PYTHON_READY)
 	@$(PYTHON) -m lab.check.lines
 
@@ -45,7 +55,7 @@ docs: $(PYTHON_READY)
 	@$(PYTHON) -m lab.check.syscalls
 	@$(PYTHON) -m lab.kept.page
 
-PYTHON_FOLDERS := lab tests hash boot
+PYTHON_FOLDERS := lab tests hash boot user
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
 lint: setup-test

@@ -13,8 +13,8 @@ from lab.check.style import code, known, locks, text
 from lab.check.style.fault import Fault
 
 TOOLS = {
-    "ruff check": ["-m", "ruff", "check", "-q", "lab", "tests", "hash", "boot"],
-    "ruff format": ["-m", "ruff", "format", "-q", "--check", "lab", "tests", "hash", "boot"],
+    "ruff check": ["-m", "ruff", "check", "-q", "lab", "tests", "hash", "boot", "user"],
+    "ruff format": ["-m", "ruff", "format", "-q", "--check", "lab", "tests", "hash", "boot", "user"],
     "mypy": ["-m", "mypy", "--no-error-summary"],
     "lab.check.style": ["-m", "lab.check.style"],
 }

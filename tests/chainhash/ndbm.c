@@ -1,0 +1,144 @@
+/*
+ * ndbm.c - a program as they were written to ndbm and to dbm, and what it may rely on.
+ */
+#include <assert.h>
+#include <dbm.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ndbm.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PAIRS = 3000 };
+
+#undef assert
+#define assert(truth)                                                                              \
+	do {                                                                                       \
+		if (!(truth)) {                                                                    \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #truth);        \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+static datum text(char *bytes)
+{
+	return (datum){bytes, (int)strlen(bytes)};
+}
+
+static datum number(char *room, const char *kind, int n)
+{
+	sprintf(room, "%s %d", kind, n);
+	return text(room);
+}
+
+static void fill(DBM *db)
+{
+	char key[32], data[32];
+
+	for (int i = 0; i < PAIRS; i++)
+		assert(!dbm_store(db, number(key, "key", i), number(data, "data", i), DBM_INSERT));
+	assert(dbm_store(db, number(key, "key", 5), number(data, "other", 5), DBM_INSERT) == 1);
+	assert(!dbm_store(db, number(key, "key", 5), number(data, "other", 5), DBM_REPLACE));
+}
+
+static void check_pairs(DBM *db)
+{
+	char room[32];
+	datum key, data;
+	int count = 0;
+
+	for (key = dbm_firstkey(db); key.dptr; key = dbm_nextkey(db)) {
+		data = dbm_fetch(db, key);
+		/* The key is still there when its data has been fetched. */
+		assert(data.dptr && key.dsize > 4 && !memcmp(key.dptr, "key ", 4));
+		count++;
+	}
+	assert(count == PAIRS);
+	data = dbm_fetch(db, number(room, "key", 5));
+	assert(data.dsize == 7 && !memcmp(data.dptr, "other 5", 7));
+	assert(!dbm_fetch(db, number(room, "none", 5)).dptr);
+}
+
+static void check_deleting_all(DBM *db)
+{
+	datum key;
+
+	for (key = dbm_firstkey(db); key.dptr; key = dbm_nextkey(db))
+		assert(!dbm_delete(db, key));
+	assert(!dbm_firstkey(db).dptr);
+}
+
+static void check_ndbm(void)
+{
+	char room[32];
+	DBM *db = dbm_open("pairs", O_RDWR | O_CREAT, 0600), *other;
+
+	assert(db && dbm_pagfno(db) >= 0 && dbm_dirfno(db) >= 0 && !dbm_rdonly(db));
+	fill(db);
+	check_pairs(db);
+	errno = 0;
+	assert(!dbm_open("pairs", O_RDWR, 0) && errno == EAGAIN);
+	dbm_close(db);
+	db = dbm_open("pairs", O_RDONLY, 0);
+	other = dbm_open("pairs", O_RDONLY, 0);
+	assert(db && other && dbm_rdonly(db));
+	check_pairs(db);
+	check_pairs(other);
+	assert(dbm_store(db, number(room, "key", 1), number(room, "key", 1), DBM_REPLACE) == -1);
+	assert(dbm_error(db) == EPERM && !dbm_clearerr(db) && !dbm_error(db));
+	dbm_close(other);
+	dbm_close(db);
+	db = dbm_open("pairs", O_RDWR, 0);
+	assert(db);
+	check_deleting_all(db);
+	dbm_close(db);
+}
+
+/* A program that never closes what it opened. */
+static void check_exit(void)
+{
+	char room[32];
+	pid_t process = fork();
+	int status;
+	DBM *db;
+
+	if (!process) {
+		db = dbm_open("left", O_RDWR | O_CREAT, 0600);
+		assert(db && !dbm_store(db, number(room, "key", 1), text("data"), DBM_INSERT));
+		exit(0);
+	}
+	assert(waitpid(process, &status, 0) == process && !status);
+	db = dbm_open("left", O_RDONLY, 0);
+	assert(db && dbm_fetch(db, number(room, "key", 1)).dsize == 4);
+	dbm_close(db);
+}
+
+static void check_dbm(void)
+{
+	char room[32];
+	datum key;
+	int count = 0;
+
+	assert(!fetch(text("a")).dptr && errno == EBADF);
+	assert(!dbminit("old"));
+	for (int i = 0; i < 100; i++)
+		assert(!store(number(room, "key", i), text("data")));
+	for (key = firstkey(); key.dptr; key = nextkey(key))
+		count++;
+	assert(count == 100 && fetch(number(room, "key", 7)).dsize == 4);
+	assert(!delete (number(room, "key", 7)) && delete (number(room, "key", 7)) == -1);
+	assert(NULLKEY(fetch(number(room, "key", 7))));
+	assert(!dbmclose());
+}
+
+int main(void)
+{
+	check_ndbm();
+	check_exit();
+	check_dbm();
+	puts("ok");
+	return 0;
+}

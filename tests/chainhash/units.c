@@ -1,0 +1,64 @@
+/*
+ * units.c - functions of the library's inside against what they stand for.
+ */
+#include "hash.h"
+#include "model.h"
+#include "store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* hash_default() reads four bytes at a time; here one after the other. */
+static void check_default_hash(void)
+{
+	for (size_t size = 0; size < 70; size++) {
+		unsigned char *bytes = malloc(size + 1);
+		uint32_t expected = 0, named;
+		struct chainhash_item item = {bytes, size};
+
+		for (size_t i = 0; i < size; i++) {
+			bytes[i] = (unsigned char)(i * 37 + size * 11 + 200);
+			expected = expected * 33 + bytes[i];
+		}
+		CHECK(hash_default(bytes, size) == expected);
+		CHECK(!chainhash_hash_value("package-33", 1, item, &named) && named == expected);
+		free(bytes);
+	}
+}
+
+static void check_checksum(void)
+{
+	static const unsigned char zeros[32];
+
+	CHECK(checksum((const u8 *)"123456789", 9) == 0xe3069283);
+	CHECK(checksum(zeros, sizeof(zeros)) == 0x8a9136aa); /* RFC 3720, B.4 */
+	CHECK(checksum_by_tables((const u8 *)"123456789", 9) == 0xe3069283);
+	CHECK(checksum_by_tables(zeros, sizeof(zeros)) == 0x8a9136aa);
+}
+
+/* The values of all functions, for a test that compares builds. */
+static void print_values(void)
+{
+	static const char text[] = "The quick brown fox jumps over the lazy dog. ";
+	char bytes[600];
+	const char *name;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = text[i % (sizeof(text) - 1)];
+	for (unsigned i = 0; (name = chainhash_hash_name(i)); i++)
+		for (size_t size = 0; size < sizeof(bytes); size = size * 2 + 1) {
+			struct chainhash_item item = {bytes, size};
+			uint32_t value;
+
+			if (!chainhash_hash_value(name, 7, item, &value))
+				printf("%s %zu %08x\n", name, size, (unsigned)value);
+		}
+}
+
+int main(void)
+{
+	check_default_hash();
+	check_checksum();
+	print_values();
+	return 0;
+}

@@ -1,0 +1,163 @@
+/*
+ * hsearch.c - System V's hsearch, and its reentrant form, over libchainhash: <search.h>.
+ *
+ * Programs link with it unchanged: -lchainhash_hsearch -lchainhash before the C library, whose
+ * functions these stand in for. What is better than there: the table grows beyond what hcreate()
+ * was told; hcreate_r() makes as many tables as one likes. As there, keys and data stay the
+ * caller's, an entry's address holds until hdestroy(), and what is written to its data stays.
+ *
+ * An entry lies in a block of its table; the hash table holds its address under the key's bytes.
+ * The one field of struct hsearch_data that C libraries agree on, a pointer, points to our table.
+ */
+#include "chainhash.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma GCC visibility push(default)
+
+enum { BLOCK = 256 };
+
+struct block {
+	struct block *before;
+	ENTRY entries[BLOCK];
+};
+
+struct hash_table {
+	struct chainhash *table;
+	struct block *newest;
+	unsigned used; /* entries of the newest block */
+};
+
+/* The field of struct hsearch_data that is the library's own. */
+#ifdef __GLIBC__
+#define OURS table
+#else
+#define OURS __tab
+#endif
+
+static struct hsearch_data only;
+
+static struct hash_table *table_of(const struct hsearch_data *data)
+{
+	return (struct hash_table *)(void *)data->OURS;
+}
+
+int hcreate_r(size_t count, struct hsearch_data *data)
+{
+	struct chainhash_options options = {.bucket_size = 256, .fill_factor = 8};
+	struct hash_table *made;
+	int error;
+
+	if (!data) {
+		errno = EINVAL;
+		return 0;
+	}
+	if (data->OURS)
+		return 0;
+	/* A wrong guess must not cost more memory than it would have saved. */
+	options.elements = count < 1u << 20 ? count : 1u << 20;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return 0;
+	error = chainhash_open(&made->table, NULL, 0, 0, &options);
+	if (error) {
+		free(made);
+		errno = -error;
+		return 0;
+	}
+	made->used = BLOCK;
+	data->OURS = (void *)made;
+	return 1;
+}
+
+void hdestroy_r(struct hsearch_data *data)
+{
+	struct hash_table *table;
+
+	if (!data) {
+		errno = EINVAL;
+		return;
+	}
+	table = table_of(data);
+	if (!table)
+		return;
+	while (table->newest) {
+		struct block *before = table->newest->before;
+
+		free(table->newest);
+		table->newest = before;
+	}
+	chainhash_abandon(table->table);
+	free(table);
+	data->OURS = NULL;
+}
+
+static int enter(struct hash_table *table, struct chainhash_item key, ENTRY item, ENTRY **found)
+{
+	ENTRY *entry;
+	struct chainhash_item address = {&entry, sizeof(entry)};
+	int error;
+
+	if (table->used == BLOCK) {
+		struct block *block = malloc(sizeof(*block));
+
+		if (!block)
+			return -ENOMEM;
+		block->before = table->newest;
+		table->newest = block;
+		table->used = 0;
+	}
+	entry = &table->newest->entries[table->used];
+	error = chainhash_put(table->table, key, address, CHAINHASH_INSERT);
+	if (error)
+		return error;
+	*entry = item;
+	table->used++;
+	*found = entry;
+	return 0;
+}
+
+int hsearch_r(ENTRY item, ACTION action, ENTRY **found, struct hsearch_data *data)
+{
+	struct hash_table *table = table_of(data);
+	struct chainhash_item key = {item.key, strlen(item.key)}, address;
+	int error;
+
+	*found = NULL;
+	if (!table) {
+		errno = EINVAL;
+		return 0;
+	}
+	error = chainhash_get(table->table, key, &address);
+	if (!error) {
+		memcpy(found, address.bytes, sizeof(*found));
+		return 1;
+	}
+	if (error == -ENOENT && action == ENTER)
+		error = enter(table, key, item, found);
+	if (!error)
+		return 1;
+	errno = error == -ENOENT ? ESRCH : -error;
+	return 0;
+}
+
+int hcreate(size_t count)
+{
+	return hcreate_r(count, &only);
+}
+
+void hdestroy(void)
+{
+	hdestroy_r(&only);
+}
+
+ENTRY *hsearch(ENTRY item, ACTION action)
+{
+	ENTRY *found;
+
+	hsearch_r(item, action, &found, &only);
+	return found;
+}

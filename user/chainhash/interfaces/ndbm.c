@@ -1,0 +1,322 @@
+/*
+ * ndbm.c - ndbm and dbm over libchainhash. See include/chainhash/ndbm.h.
+ *
+ * Databases that a program leaves open are synced when it ends: ndbm itself wrote each store
+ * through, and old programs rely on that. All open ones are in a list for it, under a lock; a child
+ * process leaves alone what its parent opened.
+ */
+#include "chainhash/dbm.h"
+#include "chainhash/ndbm.h"
+#include "chainhash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#pragma GCC visibility push(default)
+
+struct buffer {
+	char *bytes;
+	size_t room;
+};
+
+struct chainhash_dbm {
+	struct chainhash *table;
+	struct chainhash_cursor cursor;
+	struct buffer key, content; /* handed out: of firstkey and nextkey, and of fetch */
+	int error, folder_descriptor, read_only;
+	pid_t owner;
+	struct chainhash_dbm *next;
+};
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static DBM *list; /* under list_lock */
+
+static int failed(DBM *db, int error)
+{
+	if (error != -ENOENT)
+		db->error = -error;
+	errno = -error;
+	return -1;
+}
+
+static char *name_with(const char *name, const char *ending)
+{
+	size_t size = strlen(name) + strlen(ending) + 1;
+	char *whole = malloc(size);
+
+	if (whole)
+		snprintf(whole, size, "%s%s", name, ending);
+	return whole;
+}
+
+static int open_folder_file(const char *name, int flags, mode_t mode)
+{
+	char *path = name_with(name, ".dir");
+	int descriptor, how = flags & (O_ACCMODE | O_CREAT);
+
+	if (!path)
+		return -ENOMEM;
+	descriptor = open(path, how | O_CLOEXEC, mode);
+	if (descriptor < 0)
+		descriptor = -errno;
+	free(path);
+	return descriptor;
+}
+
+static int open_table(DBM *db, const char *name, int flags, mode_t mode)
+{
+	char *path = name_with(name, ".pag");
+	struct chainhash_options options = {.bucket_size = 1024};
+	int how = 0, error;
+
+	if (!path)
+		return -ENOMEM;
+	db->read_only = (flags & O_ACCMODE) == O_RDONLY;
+	if (flags & O_CREAT)
+		how |= CHAINHASH_CREATE;
+	if ((flags & O_CREAT) && (flags & O_EXCL))
+		how |= CHAINHASH_EXCLUSIVE;
+	if (flags & O_TRUNC)
+		how |= CHAINHASH_TRUNCATE;
+	/* A new database that is only to be read is empty, but is there. */
+	if (db->read_only && !how)
+		how = CHAINHASH_READ_ONLY;
+	error = chainhash_open(&db->table, path, how, mode, &options);
+	/* Made by hand, as dbm's files are to be. */
+	if (error == -ENODATA && !db->read_only)
+		error = chainhash_open(&db->table, path, how | CHAINHASH_CREATE, mode, &options);
+	free(path);
+	return error;
+}
+
+DBM *dbm_open(const char *name, int flags, mode_t mode)
+{
+	DBM *db = calloc(1, sizeof(*db));
+	int error;
+
+	if (!db)
+		return NULL;
+	db->owner = getpid();
+	error = open_table(db, name, flags, mode);
+	if (!error) {
+		db->folder_descriptor = open_folder_file(name, flags, mode);
+		if (db->folder_descriptor < 0) {
+			error = db->folder_descriptor;
+			chainhash_abandon(db->table);
+		}
+	}
+	if (error) {
+		free(db);
+		errno = -error;
+		return NULL;
+	}
+	/* A new database is there for readers from now on. */
+	if ((flags & (O_CREAT | O_TRUNC)) && chainhash_sync(db->table))
+		db->error = EIO;
+	pthread_mutex_lock(&list_lock);
+	db->next = list;
+	list = db;
+	pthread_mutex_unlock(&list_lock);
+	return db;
+}
+
+/* Take it out of the list: 0 if it is not there. */
+static int unlist(DBM *db)
+{
+	int found = 0;
+
+	pthread_mutex_lock(&list_lock);
+	for (DBM **place = &list; *place; place = &(*place)->next)
+		if (*place == db) {
+			*place = db->next;
+			found = 1;
+			break;
+		}
+	pthread_mutex_unlock(&list_lock);
+	return found;
+}
+
+void dbm_close(DBM *db)
+{
+	int error = 0;
+
+	if (!db || !unlist(db))
+		return;
+	if (db->owner == getpid())
+		error = chainhash_close(db->table);
+	else
+		chainhash_abandon(db->table);
+	close(db->folder_descriptor);
+	free(db->key.bytes);
+	free(db->content.bytes);
+	free(db);
+	if (error)
+		errno = -error;
+}
+
+__attribute__((__destructor__)) static void close_all(void)
+{
+	while (list)
+		dbm_close(list);
+}
+
+static struct chainhash_item item_of(datum bytes)
+{
+	return (struct chainhash_item){bytes.dptr, bytes.dsize > 0 ? (size_t)bytes.dsize : 0};
+}
+
+/* A copy that outlives the table's next call. */
+static datum hand_out(DBM *db, struct buffer *buffer, struct chainhash_item item)
+{
+	datum none = {NULL, 0};
+
+	if (item.size + 1 > buffer->room) {
+		char *larger = realloc(buffer->bytes, item.size + 1);
+
+		if (!larger) {
+			failed(db, -ENOMEM);
+			return none;
+		}
+		buffer->bytes = larger;
+		buffer->room = item.size + 1;
+	}
+	if (item.size)
+		memcpy(buffer->bytes, item.bytes, item.size);
+	return (datum){buffer->bytes, (int)item.size};
+}
+
+datum dbm_fetch(DBM *db, datum key)
+{
+	struct chainhash_item item;
+	int error = chainhash_get(db->table, item_of(key), &item);
+
+	if (!error)
+		return hand_out(db, &db->content, item);
+	failed(db, error);
+	return (datum){NULL, 0};
+}
+
+int dbm_store(DBM *db, datum key, datum content, int how)
+{
+	int error;
+
+	if (db->read_only)
+		return failed(db, -EPERM);
+	error = chainhash_put(db->table, item_of(key), item_of(content),
+			      how == DBM_INSERT ? CHAINHASH_INSERT : CHAINHASH_REPLACE);
+	if (error == -EEXIST)
+		return 1;
+	return error ? failed(db, error) : 0;
+}
+
+int dbm_delete(DBM *db, datum key)
+{
+	int error = db->read_only ? -EPERM : chainhash_delete(db->table, item_of(key));
+
+	return error ? failed(db, error) : 0;
+}
+
+datum dbm_nextkey(DBM *db)
+{
+	struct chainhash_item key;
+	int error = chainhash_scan(db->table, &db->cursor, &key, NULL);
+
+	if (!error)
+		return hand_out(db, &db->key, key);
+	failed(db, error);
+	return (datum){NULL, 0};
+}
+
+datum dbm_firstkey(DBM *db)
+{
+	memset(&db->cursor, 0, sizeof(db->cursor));
+	return dbm_nextkey(db);
+}
+
+int dbm_error(DBM *db)
+{
+	return db->error;
+}
+
+int dbm_clearerr(DBM *db)
+{
+	db->error = 0;
+	return 0;
+}
+
+int dbm_dirfno(DBM *db)
+{
+	return db->folder_descriptor;
+}
+
+int dbm_pagfno(DBM *db)
+{
+	return chainhash_descriptor(db->table);
+}
+
+int dbm_rdonly(DBM *db)
+{
+	return db->read_only;
+}
+
+/* dbm: the one that is open. */
+static DBM *current;
+
+static int nothing_open(void)
+{
+	errno = EBADF;
+	return -1;
+}
+
+static datum nothing(void)
+{
+	nothing_open();
+	return (datum){NULL, 0};
+}
+
+int dbminit(const char *name)
+{
+	dbmclose();
+	current = dbm_open(name, O_RDWR | O_CREAT, 0666);
+	if (!current)
+		current = dbm_open(name, O_RDONLY, 0);
+	return current ? 0 : -1;
+}
+
+int dbmclose(void)
+{
+	dbm_close(current);
+	current = NULL;
+	return 0;
+}
+
+datum fetch(datum key)
+{
+	return current ? dbm_fetch(current, key) : nothing();
+}
+
+datum firstkey(void)
+{
+	return current ? dbm_firstkey(current) : nothing();
+}
+
+datum nextkey(datum key)
+{
+	(void)key; /* always the one handed out last */
+	return current ? dbm_nextkey(current) : nothing();
+}
+
+int store(datum key, datum content)
+{
+	return current ? dbm_store(current, key, content, DBM_REPLACE) : nothing_open();
+}
+
+int delete (datum key)
+{
+	return current ? dbm_delete(current, key) : nothing_open();
+}

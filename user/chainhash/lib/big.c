@@ -1,0 +1,133 @@
+/*
+ * big.c - records in pages of their own. See big.h.
+ *
+ * Each step lets go of the pages before it (t->operation), so that a record larger than the pool
+ * passes through it.
+ */
+#include "big.h"
+#include "pool.h"
+
+/* Copy the bytes from @from on of key and data, which lie apart. */
+static void copy_part(u8 *to, struct chainhash_item key, struct chainhash_item data, u64 from,
+		      size_t size)
+{
+	if (from < key.size) {
+		size_t part = key.size - (size_t)from;
+
+		part = part < size ? part : size;
+		memcpy(to, (const u8 *)key.bytes + from, part);
+		to += part;
+		from += part;
+		size -= part;
+	}
+	if (size)
+		memcpy(to, (const u8 *)data.bytes + (from - key.size), size);
+}
+
+static int chunks_add(struct chunks *chunks, const struct view *chunk)
+{
+	u8 *buffer = (u8 *)chunks->list;
+	size_t room = chunks->room * sizeof(u64);
+
+	if (reserve(&buffer, &room, (chunks->count + 1) * sizeof(u64)))
+		return -ENOMEM;
+	chunks->list = (u64 *)(void *)buffer;
+	chunks->room = room / sizeof(u64);
+	chunks->list[chunks->count++] = chunk->address | (u64)view_slots(chunk->base) << 32;
+	return 0;
+}
+
+void big_give(struct chainhash *t, struct chunks *chunks)
+{
+	for (size_t i = 0; i < chunks->count; i++)
+		overflow_give(t, (u32)chunks->list[i], (u32)(chunks->list[i] >> 32));
+	chunks->count = 0;
+}
+
+/* From the end to the begin, so that each chunk's follower is known when it is written. */
+int big_write(struct chainhash *t, struct chainhash_item key, struct chainhash_item data,
+	      u32 *address)
+{
+	u64 left = (u64)key.size + data.size, whole = t->page_size - PAGE_HEAD;
+	u64 part = left % whole ? left % whole : whole;
+
+	*address = 0;
+	t->written.count = 0;
+	while (left) {
+		struct view chunk;
+		int error = overflow_take(t, slots_for(t, (u32)part), &chunk);
+
+		if (!error && chunks_add(&t->written, &chunk)) {
+			overflow_give(t, chunk.address, view_slots(chunk.base));
+			error = -ENOMEM;
+		}
+		if (error) {
+			big_give(t, &t->written);
+			return error;
+		}
+		left -= part;
+		copy_part(chunk.base + PAGE_HEAD, key, data, left, (size_t)part);
+		store32(chunk.base + 4, *address);
+		*address = chunk.address;
+		part = whole;
+		t->operation++;
+	}
+	return 0;
+}
+
+int big_read(struct chainhash *t, const struct item *item)
+{
+	u64 size = (u64)item->key_size + item->data_size, done = 0;
+	u32 address = item->address;
+
+	/* A damaged size must not make us ask for memory that the file cannot fill. */
+	if (size > RECORD_SIZE_MOST || size > ((u64)overflow_count(t) << t->page_shift))
+		return -EBADMSG;
+	if (reserve(&t->big, &t->big_room, (size_t)size + 1))
+		return -ENOMEM;
+	t->read.count = 0;
+	while (done < size) {
+		struct view chunk;
+		u64 part = size - done;
+		int error = chunk_get(t, address, &chunk);
+
+		if (!error)
+			error = chunks_add(&t->read, &chunk);
+
+		if (error)
+			return error;
+		if (part > chunk.size - PAGE_HEAD)
+			part = chunk.size - PAGE_HEAD;
+		memcpy(t->big + done, chunk.base + PAGE_HEAD, (size_t)part);
+		done += part;
+		address = view_next(chunk.base);
+		t->operation += !t->map.bytes;
+	}
+	return address ? -EBADMSG : 0;
+}
+
+int big_equal(struct chainhash *t, const struct item *item, struct chainhash_item key, bool *equal)
+{
+	size_t done = 0;
+	u32 address = item->address;
+
+	*equal = false;
+	if (item->key_size != key.size)
+		return 0;
+	while (done < key.size) {
+		struct view chunk;
+		size_t part = key.size - done;
+		int error = chunk_get(t, address, &chunk);
+
+		if (error)
+			return error;
+		if (part > chunk.size - PAGE_HEAD)
+			part = chunk.size - PAGE_HEAD;
+		if (memcmp(chunk.base + PAGE_HEAD, (const u8 *)key.bytes + done, part))
+			return 0;
+		done += part;
+		address = view_next(chunk.base);
+	}
+	*equal = true;
+	return 0;
+}

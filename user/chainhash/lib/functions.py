@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Write functions.h: every hash function of hash/name as one of the library's.
+
+    functions.py HASH_FOLDER OUTPUT
+
+Each header defines name_hash(); it is included under a name of its own, and the list FUNCTIONS names it. A header that
+needs 128-bit numbers is left out where the compiler has none (the library then says that it lacks this function).
+"""
+
+import re
+import sys
+from pathlib import Path
+
+DEFAULT = "package-33"
+TEXT = ("package-37", "package-phong", "package-65599")
+KEYS = re.compile(r"hash_(?:siphash_key|multilinear_keys|pearson_table|tabulation_table)\b")
+
+
+def included(path: Path, top: Path) -> str:
+    """The header's text and that of what it includes."""
+    text = path.read_text(encoding="utf-8")
+    return text + "".join(included(top / name, top) for name in re.findall(r'#include "(hash/any/[^"]+)"', text))
+
+
+def main() -> None:
+    folder, output = Path(sys.argv[1]), Path(sys.argv[2])
+    names = sorted(path.stem for path in (folder / "name").glob("*.h"))
+    first = [name for name in (DEFAULT, *TEXT) if name in names]
+    lines = ["/* Written by functions.py from hash/name. */"]
+    rows = []
+    for name in [*first, *(name for name in names if name not in first)]:
+        path = folder / "name" / f"{name}.h"
+        text = included(path, folder.parent)
+        symbol = "name_" + re.sub(r"\W", "_", name)
+        keyed = "true" if KEYS.search(text) else "false"
+        wide = "__int128" in text
+        lines += ["#ifdef __SIZEOF_INT128__"] * wide
+        lines += [f"#define name_hash {symbol}", f'#include "hash/name/{path.name}"', "#undef name_hash"]
+        lines += ["#define HAVE_" + symbol + f" {symbol}"]
+        lines += ["#else", f"#define HAVE_{symbol} NULL", "#endif"] if wide else []
+        rows.append(f'\t{{"{name}", HAVE_{symbol}, {keyed}}}')
+    lines += ["", "#define FUNCTIONS \\", ", \\\n".join(rows), ""]
+    output.write_text("\n".join(lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

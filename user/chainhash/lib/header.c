@@ -1,0 +1,213 @@
+/*
+ * header.c - the headers' bytes. See header.h.
+ */
+#include "header.h"
+#include "store.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define MAGIC                                                                                      \
+	"\x89"                                                                                     \
+	"CHASH\r\n"
+#define VERSION 1u
+#define SEQUENCE_MOST (1ull << 60) /* readers' locks are on bytes from 2^62 on */
+
+enum { FLAG_CHECKSUMS = 1, SPLIT_SHIFT = 8, CHECKSUM_PLACE = HEADER_SIZE - 4, PAGES_LEAST = 8 };
+
+static _Thread_local char message[256];
+
+int refuse(int error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+const char *chainhash_message(void)
+{
+	return message;
+}
+
+void set_page_size(struct chainhash *t, u32 size)
+{
+	t->page_size = size;
+	t->page_shift = top_bit(size) - 1;
+	t->slots = size / SLOT_SIZE_LEAST < 8 ? size / SLOT_SIZE_LEAST : 8;
+	t->slots += !t->slots;
+	t->slot_size = size / t->slots;
+	t->pool.most = t->cache_size >> t->page_shift;
+	if (t->pool.most < PAGES_LEAST)
+		t->pool.most = PAGES_LEAST;
+}
+
+void header_make(const struct chainhash *t, u64 sequence, u8 *bytes)
+{
+	const struct store *store = &t->store;
+	struct entry root = store->level[store->levels].entries[0];
+
+	memset(bytes, 0, HEADER_SIZE);
+	memcpy(bytes, MAGIC, 8);
+	store32(bytes + 8, VERSION);
+	store32(bytes + 12, t->page_size);
+	store64(bytes + 16, sequence);
+	store64(bytes + 24, t->records);
+	store64(bytes + 32, t->record_bytes);
+	store32(bytes + 40, t->fill_factor);
+	store32(bytes + 44, (t->checksums ? FLAG_CHECKSUMS : 0) | t->split << SPLIT_SHIFT);
+	store32(bytes + 48, t->max_bucket);
+	store32(bytes + 52, store->end);
+	store32(bytes + 56, root.physical);
+	store32(bytes + 60, root.checksum);
+	store32(bytes + 64, store->levels);
+	store32(bytes + 68, t->hash_check);
+	store64(bytes + 72, t->seed);
+	store64(bytes + 80, store->level[0].count);
+	memcpy(bytes + 88, t->hash_name, sizeof(t->hash_name));
+	for (unsigned i = 0; i < GENERATIONS; i++)
+		store32(bytes + 120 + i * 4, t->spares[i]);
+	store32(bytes + CHECKSUM_PLACE, checksum(bytes, CHECKSUM_PLACE));
+}
+
+/* Does the header describe a table at all? Its checksum is right. */
+static bool header_sound(const struct chainhash *t, const struct header *header)
+{
+	bool sound = t->max_bucket <= BUCKETS_MOST - 1 && header->levels &&
+		     header->levels < LEVELS && header->sequence <= SEQUENCE_MOST &&
+		     t->split <= CHAINHASH_SPLIT_BOTH && header->end >= t->store.first &&
+		     header->pages <= UINT32_MAX && !t->hash_name[sizeof(t->hash_name) - 1];
+
+	for (unsigned i = 1; i < GENERATIONS && i <= top_bit(t->max_bucket); i++)
+		sound = sound && t->spares[i] >= t->spares[i - 1];
+	return sound && t->spares[top_bit(t->max_bucket)] <= 1u << 31;
+}
+
+static int header_take(struct chainhash *t, const u8 *bytes, struct header *header)
+{
+	u32 size = load32(bytes + 12), flags = load32(bytes + 44);
+
+	if (load32(bytes + 8) != VERSION)
+		return refuse(-ENOTSUP, "the file's format is version %u; this library knows %u",
+			      (unsigned)load32(bytes + 8), VERSION);
+	if (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1)))
+		return refuse(-EBADMSG, "the file is damaged: pages of %u bytes", (unsigned)size);
+	set_page_size(t, size);
+	t->store.first = (PAGES_PLACE + size - 1) / size;
+	t->records = load64(bytes + 24);
+	t->record_bytes = load64(bytes + 32);
+	t->fill_factor = load32(bytes + 40);
+	t->checksums = flags & FLAG_CHECKSUMS;
+	t->split = flags >> SPLIT_SHIFT & 0xff;
+	t->max_bucket = load32(bytes + 48);
+	t->hash_check = load32(bytes + 68);
+	t->seed = load64(bytes + 72);
+	memcpy(t->hash_name, bytes + 88, sizeof(t->hash_name));
+	for (unsigned i = 0; i < GENERATIONS; i++)
+		t->spares[i] = load32(bytes + 120 + i * 4);
+	*header = (struct header){
+		.sequence = load64(bytes + 16),
+		.pages = load64(bytes + 80),
+		.root = {load32(bytes + 56), load32(bytes + 60)},
+		.end = load32(bytes + 52),
+		.levels = load32(bytes + 64),
+	};
+	if (!header_sound(t, header))
+		return refuse(-EBADMSG, "the file is damaged: its header contradicts itself");
+	return 0;
+}
+
+/* Read header @number: false if there is none or its checksum is wrong. */
+static bool header_at(int descriptor, u64 number, u8 *bytes)
+{
+	return !read_all(descriptor, bytes, HEADER_SIZE, number * HEADER_PLACE) &&
+	       !memcmp(bytes, MAGIC, 8) &&
+	       load32(bytes + CHECKSUM_PLACE) == checksum(bytes, CHECKSUM_PLACE);
+}
+
+int header_newest(int descriptor, u64 *sequence)
+{
+	u8 bytes[HEADER_SIZE];
+	bool found = false;
+
+	*sequence = 0;
+	for (u64 i = 0; i < 2; i++) {
+		if (!header_at(descriptor, i, bytes))
+			continue;
+		found = true;
+		if (load64(bytes + 16) > *sequence)
+			*sequence = load64(bytes + 16);
+	}
+	return found ? 0 : -EBADMSG;
+}
+
+/* Was neither header ever written to? What lies beyond the file's end was not. */
+static int never_synced(int descriptor, bool *never)
+{
+	*never = true;
+	for (u64 i = 0; i < 2; i++) {
+		u8 bytes[HEADER_SIZE] = {0};
+		int error = read_all(descriptor, bytes, HEADER_SIZE, i * HEADER_PLACE);
+
+		if (error && error != -EBADMSG)
+			return error;
+		for (unsigned j = 0; j < HEADER_SIZE; j++)
+			*never = *never && !bytes[j];
+	}
+	return 0;
+}
+
+/* Why there is no sound header. */
+static int header_missing(int descriptor)
+{
+	u8 start[8] = {0};
+	bool never;
+	int error = never_synced(descriptor, &never);
+
+	if (error)
+		return refuse(error, "the file cannot be read");
+	if (never)
+		return refuse(-ENODATA, "nothing was ever synced to the file");
+	(void)read_all(descriptor, start, sizeof(start), 0);
+	if (!memcmp(start, MAGIC, 8))
+		return refuse(-EBADMSG, "the file is damaged: no header of it is whole");
+	if (load32(start) == 0x13579ace || load32(start) == 0x13579acd ||
+	    load32(start) == 0x13579acf)
+		return refuse(-EINVAL, "not a file of chainhash, but of gdbm");
+	if (load32(start) == 0x61150600)
+		return refuse(-EINVAL, "not a file of chainhash, but of Berkeley DB 1.85 (hash)");
+	if (!memcmp(start, "ToKyO Ca", 8))
+		return refuse(-EINVAL, "not a file of chainhash, but of Tokyo Cabinet");
+	if (!memcmp(start, "TDB file", 8))
+		return refuse(-EINVAL, "not a file of chainhash, but of tdb");
+	for (int i = 0; i < 8; i++)
+		if (start[i])
+			return refuse(-EINVAL, "not a file of chainhash");
+	return refuse(-EBADMSG, "the file is damaged: no header of it is whole");
+}
+
+int header_read(struct chainhash *t, struct header *header)
+{
+	u8 first[HEADER_SIZE], second[HEADER_SIZE];
+	bool one = header_at(t->store.descriptor, 0, first);
+	bool two = header_at(t->store.descriptor, 1, second);
+
+	if (!one && !two)
+		return header_missing(t->store.descriptor);
+	if (!one || (two && load64(second + 16) > load64(first + 16)))
+		return header_take(t, second, header);
+	return header_take(t, first, header);
+}
+
+int header_read_older(struct chainhash *t, struct header *header)
+{
+	u8 first[HEADER_SIZE], second[HEADER_SIZE];
+
+	if (!header_at(t->store.descriptor, 0, first) || !header_at(t->store.descriptor, 1, second))
+		return -ENOENT;
+	if (load64(second + 16) > load64(first + 16))
+		return header_take(t, first, header);
+	return header_take(t, second, header);
+}

@@ -1,0 +1,40 @@
+/*
+ * header.h - the two headers of a file: the number of a state, the table's shape, the map's root.
+ *
+ * Bytes of each are in docs/chainhash/format.md. The header of state n is at (n % 2) * 4096; the
+ * newest one whose checksum is right counts. A header that was being written when the power went
+ * has a wrong checksum, and the other one is the state before.
+ */
+#pragma once
+
+#include "table.h"
+
+/* What a header says of the file, besides what chainhash itself has room for. */
+struct header {
+	u64 sequence, pages;
+	struct entry root;
+	u32 end;
+	unsigned levels;
+	u32 version;
+};
+
+/* Put the header of state @sequence of @t together, HEADER_SIZE bytes. */
+void header_make(const struct chainhash *t, u64 sequence, u8 *bytes);
+
+/*
+ * Read the newest header of the open file, and take its shape into @t. Errors as of
+ * chainhash_open(), with a message; -ENODATA: the file is empty.
+ */
+int header_read(struct chainhash *t, struct header *header);
+
+/* The number of the newest state in the file, if there is a sound header. */
+int header_newest(int descriptor, u64 *sequence);
+
+/* The same, but the older of the two: for what can still be saved. */
+int header_read_older(struct chainhash *t, struct header *header);
+
+/* Set the size of pages, and what follows from it. */
+void set_page_size(struct chainhash *t, u32 size);
+
+/* Say why an open fails, for chainhash_message(), and hand the error on. */
+__attribute__((__format__(__printf__, 2, 3))) int refuse(int error, const char *format, ...);

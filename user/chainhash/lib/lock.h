@@ -1,0 +1,28 @@
+/*
+ * lock.h - one writer, and which states readers are at.
+ *
+ * By locks of the open file description (fcntl's F_OFD_SETLK) on bytes that no file has: byte
+ * 2^62 is the writer's, alone; a reader of state n shares byte 2^62 + 1 + n. They end with the
+ * handle, however the process ends, so that no dead reader keeps pages from their next use; and
+ * nobody locks anything on the way of a get.
+ *
+ * A reader that finds state n newest, locks it, and finds it still the newest, is safe: the writer
+ * looks for readers only after the header of a newer state is written, and takes n's pages into use
+ * after that look.
+ *
+ * Where the system knows no such locks, those of the process are used: its handles of one file
+ * are then not kept apart from each other.
+ */
+#pragma once
+
+#include "table.h"
+
+/* Become the writer: -EAGAIN if there is one, unless we are to @wait. */
+int lock_writer(int descriptor, bool wait);
+
+/* Be a reader of state @sequence, or no longer. */
+int lock_reader(int descriptor, u64 sequence);
+int unlock_reader(int descriptor, u64 sequence);
+
+/* The oldest state, up to @newest, that somebody reads; UINT64_MAX: nobody does. */
+int lock_oldest_reader(int descriptor, u64 newest, u64 *oldest);

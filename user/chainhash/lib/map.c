@@ -1,0 +1,76 @@
+/*
+ * map.c - a reader's pages, where the file is mapped. Its pages never change while the reader's
+ * lock stands (lock.h), so that several threads may read them; a page is checked the first time.
+ */
+#include "store.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+int map_open(struct chainhash *t)
+{
+	u64 size = (u64)t->map.end << t->page_shift;
+	void *bytes;
+
+	if (size > SIZE_MAX)
+		return -ENOMEM;
+	bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, t->store.descriptor, 0);
+	if (bytes == MAP_FAILED)
+		return -errno;
+	if (t->checksums) {
+		t->map.checked = calloc(t->map.end, 1);
+		if (!t->map.checked) {
+			munmap(bytes, (size_t)size);
+			return -ENOMEM;
+		}
+	}
+	t->map.bytes = bytes;
+	t->map.size = (size_t)size;
+	return 0;
+}
+
+void map_close(struct chainhash *t)
+{
+	if (t->map.bytes)
+		munmap((void *)(uintptr_t)t->map.bytes, t->map.size);
+	free(t->map.checked);
+	t->map.bytes = NULL;
+	t->map.checked = NULL;
+}
+
+static noinline bool page_right(struct chainhash *t, const u8 *page, u32 physical, u32 expected)
+{
+	if (checksum(page, t->page_size) != expected)
+		return false;
+	__atomic_store_n(&t->map.checked[physical], 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+u8 *map_page(struct chainhash *t, u64 logical, int *error)
+{
+	unsigned shift = t->page_shift - 3, level = t->map.levels;
+	u32 physical = (u32)t->map.root, expected = t->map.root_checksum;
+
+	if (unlikely(logical >> shift * level))
+		return empty_page;
+	for (;; level--) {
+		const u8 *page = t->map.bytes + ((size_t)physical << t->page_shift);
+		const u8 *entry;
+
+		if (unlikely(physical >= t->map.end))
+			break;
+		if (t->map.checked &&
+		    unlikely(!__atomic_load_n(&t->map.checked[physical], __ATOMIC_RELAXED)) &&
+		    !page_right(t, page, physical, expected))
+			break;
+		if (!level)
+			return (u8 *)(uintptr_t)page;
+		entry = page + (logical >> shift * (level - 1) & ((1u << shift) - 1)) * 8;
+		physical = load32(entry);
+		expected = load32(entry + 4);
+		if (!physical)
+			return empty_page;
+	}
+	*error = -EBADMSG;
+	return NULL;
+}

@@ -1,0 +1,376 @@
+/*
+ * open.c - a table's begin and end.
+ */
+#include "hash.h"
+#include "header.h"
+#include "lock.h"
+#include "overflow.h"
+#include "pool.h"
+#include "split.h"
+#include "store.h"
+
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ALL_FLAGS = 255, BUCKET_SIZE = 4096, CACHE_SIZE = 8 << 20 };
+
+#define ELEMENTS_MOST (1ull << 31)
+
+static int options_check(const struct chainhash_options *o)
+{
+	u32 size = o->bucket_size;
+
+	if (size && (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1))))
+		return refuse(-EINVAL, "bucket size %u: a power of two from %d to %d",
+			      (unsigned)size, PAGE_SIZE_LEAST, PAGE_SIZE_MOST);
+	if (o->fill_factor > 65535)
+		return refuse(-EINVAL, "fill factor %u: from 1 to 65535, or 0 for by bytes",
+			      (unsigned)o->fill_factor);
+	if (o->elements > ELEMENTS_MOST)
+		return refuse(-EINVAL, "%llu elements: up to %llu, or 0 for not known",
+			      (unsigned long long)o->elements, ELEMENTS_MOST);
+	if (o->split > CHAINHASH_SPLIT_BOTH)
+		return refuse(-EINVAL, "split %u: from 0 to 2", (unsigned)o->split);
+	if (o->byte_order && o->byte_order != 1234)
+		return refuse(-EINVAL,
+			      "byte order %u: 1234, that of all files on all machines, or 0",
+			      (unsigned)o->byte_order);
+	return 0;
+}
+
+static int flags_check(int flags)
+{
+	if (flags & ~ALL_FLAGS)
+		return refuse(-EINVAL, "flags 0x%x: up to 0x%x", (unsigned)flags, ALL_FLAGS);
+	if ((flags & CHAINHASH_READ_ONLY) &&
+	    (flags & (CHAINHASH_CREATE | CHAINHASH_TRUNCATE | CHAINHASH_WAIT)))
+		return refuse(-EINVAL, "a read-only table can't be made, emptied or waited for");
+	if ((flags & CHAINHASH_EXCLUSIVE) && !(flags & CHAINHASH_CREATE))
+		return refuse(-EINVAL, "exclusive is about creation");
+	return 0;
+}
+
+/*
+ * The average of a bucket's bytes at which controlled splitting by bytes sets in: a page and an
+ * eighth. Of the buckets that are yet to be split in a generation most then have a chunk; fewer
+ * bytes would leave the pages of those already split emptier (docs/chainhash/design.md).
+ */
+static void limit_set(struct chainhash *t)
+{
+	t->bytes_limit = t->page_size - PAGE_HEAD + t->page_size / 8;
+}
+
+/* The shape of a new table. */
+static int table_make(struct chainhash *t, const struct chainhash_options *o)
+{
+	u64 buckets = 1, wanted = 0;
+	int error;
+
+	set_page_size(t, o->bucket_size ? o->bucket_size : BUCKET_SIZE);
+	t->fill_factor = o->fill_factor;
+	t->split = o->split;
+	limit_set(t);
+	t->store.first = (PAGES_PLACE + t->page_size - 1) / t->page_size;
+	t->store.end = t->store.first;
+	error = hash_choose(t, o);
+	if (error)
+		return error;
+	if (o->elements)
+		wanted = o->elements / (t->fill_factor ? t->fill_factor : t->page_size / 32 + 1);
+	while (buckets < wanted && buckets < 1u << 30)
+		buckets <<= 1;
+	set_buckets(t, (u32)buckets - 1);
+	return pages_reserve(t, buckets);
+}
+
+static int open_file(struct chainhash *t, const char *path, int flags, mode_t mode)
+{
+	int how = flags & CHAINHASH_READ_ONLY ? O_RDONLY : O_RDWR;
+
+	if (flags & CHAINHASH_CREATE)
+		how |= O_CREAT;
+	if (flags & CHAINHASH_EXCLUSIVE)
+		how |= O_EXCL;
+	t->store.descriptor = open(path, how | O_CLOEXEC, mode);
+	if (t->store.descriptor < 0)
+		return refuse(-errno, "the file cannot be opened: %s", strerror(errno));
+	return 0;
+}
+
+/* What a header says of the table, once it is read. */
+static int header_apply(struct chainhash *t, const struct header *header,
+			const struct chainhash_options *options)
+{
+	struct stat status;
+
+	if (fstat(t->store.descriptor, &status))
+		return refuse(-errno, "the file cannot be looked at");
+	if ((u64)status.st_size < (u64)header->end << t->page_shift)
+		return refuse(-EBADMSG, "the file is damaged: it is cut off (%llu bytes of %llu)",
+			      (unsigned long long)status.st_size,
+			      (unsigned long long)header->end << t->page_shift);
+	t->store.end = header->end;
+	t->store.sequence = header->sequence;
+	limit_set(t);
+	t->high_mask = (u32)((1ull << top_bit(t->max_bucket)) - 1);
+	t->low_mask = t->high_mask >> 1;
+	return options ? hash_check(t, options) : 0;
+}
+
+/* Read the map into memory: of the writer, and of readers by the pool. */
+static int load(struct chainhash *t, const struct header *header)
+{
+	int error = store_load(t, header->root, header->levels, header->pages);
+
+	if (!error)
+		error = overflow_load(t);
+	if (error == -EBADMSG)
+		return refuse(error, "the file is damaged: its map of pages is wrong");
+	return error;
+}
+
+/* Go over to the newest state, and lock it: the writer leaves its pages alone. */
+static int reader_settle(struct chainhash *t, struct header *header)
+{
+	for (int tries = 0; tries < 1000; tries++) {
+		u64 newest;
+		int error = header_read(t, header);
+
+		if (!error)
+			error = lock_reader(t->store.descriptor, header->sequence);
+		if (error)
+			return error;
+		if (!header_newest(t->store.descriptor, &newest) && newest == header->sequence)
+			return 0;
+		unlock_reader(t->store.descriptor, header->sequence);
+	}
+	return refuse(-EAGAIN, "the file's writer is faster than we can read its header");
+}
+
+static int open_reader(struct chainhash *t, int flags, const struct chainhash_options *options)
+{
+	struct header header;
+	int error = reader_settle(t, &header);
+
+	t->read_only = true;
+	if (!error)
+		error = header_apply(t, &header, options);
+	if (error)
+		return error;
+	if (!(flags & CHAINHASH_POOL)) {
+		t->map.root = header.root.physical;
+		t->map.root_checksum = header.root.checksum;
+		t->map.end = header.end;
+		t->map.levels = header.levels;
+		if (!map_open(t))
+			return 0;
+	}
+	return load(t, &header);
+}
+
+/* Begin a table in a file whose contents, if there are any, are to go. */
+static int make_empty(struct chainhash *t, const struct chainhash_options *options)
+{
+	u64 oldest;
+	int error = lock_oldest_reader(t->store.descriptor, INT64_MAX >> 2, &oldest);
+
+	if (!error && oldest != UINT64_MAX)
+		return refuse(-EAGAIN, "the file can't be emptied: it is being read");
+	if (!error && ftruncate(t->store.descriptor, 0))
+		error = -errno;
+	if (error)
+		return refuse(error, "the file cannot be emptied");
+	t->changed = true;
+	t->store.is_new = true;
+	return table_make(t, options);
+}
+
+static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)
+{
+	struct store *store = &t->store;
+	struct header header;
+	struct stat status;
+	int error = lock_writer(store->descriptor, flags & CHAINHASH_WAIT);
+
+	if (error)
+		return refuse(error, "another handle has the file open for writing");
+	store->writable = true;
+	if (fstat(store->descriptor, &status))
+		return refuse(-errno, "the file cannot be looked at");
+	if (status.st_size && (flags & CHAINHASH_TRUNCATE))
+		return make_empty(t, options);
+	if (!status.st_size && (flags & (CHAINHASH_CREATE | CHAINHASH_TRUNCATE)))
+		return make_empty(t, options);
+	error = header_read(t, &header);
+	/* Its maker came to its end before the first sync. */
+	if (error == -ENODATA && (flags & CHAINHASH_CREATE))
+		return make_empty(t, options);
+	if (!error)
+		error = header_apply(t, &header, options);
+	return error ? error : load(t, &header);
+}
+
+void table_free(struct chainhash *t)
+{
+	map_close(t);
+	pool_free(t);
+	store_free(&t->store);
+	hash_free(t);
+	free(t->slots_used);
+	free(t->bitmap_changed.words);
+	free(t->big);
+	free(t->scratch);
+	free(t->copy);
+	free(t->read.list);
+	free(t->written.list);
+	if (t->store.descriptor >= 0)
+		close(t->store.descriptor);
+	free(t);
+}
+
+/* A new file's name must be on the disk with it. */
+static int folder_flush(const char *path)
+{
+	char *copy = strdup(path);
+	int descriptor, error = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	descriptor = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(copy);
+	if (descriptor < 0)
+		return -errno;
+	/* EINVAL: a file system whose folders cannot be waited for. */
+	if (fsync(descriptor) && errno != EINVAL)
+		error = -errno;
+	close(descriptor);
+	return error;
+}
+
+static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mode,
+		     const struct chainhash_options *options)
+{
+	int error = open_file(t, path, flags, mode);
+
+	t->cache_size = options->cache_size ? options->cache_size : CACHE_SIZE;
+	t->on_disk = true;
+	t->no_flush = flags & CHAINHASH_NO_FLUSH;
+	t->checksums = !(flags & CHAINHASH_NO_CHECKSUM);
+	if (error)
+		return error;
+	if (flags & CHAINHASH_READ_ONLY)
+		error = open_reader(t, flags, options);
+	else
+		error = open_writer(t, flags, options);
+	if (error)
+		return error;
+	if (t->store.is_new && !t->no_flush) {
+		error = folder_flush(path);
+		if (error)
+			return refuse(error, "the file's folder cannot be synced");
+	}
+	return 0;
+}
+
+int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t mode,
+		   const struct chainhash_options *options)
+{
+	static const struct chainhash_options defaults;
+	struct chainhash *t;
+	int error;
+
+	*table = NULL;
+	options = options ? options : &defaults;
+	refuse(0, "%s", "");
+	error = options_check(options);
+	if (!error && path)
+		error = flags_check(flags);
+	if (error)
+		return error;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return refuse(-ENOMEM, "no memory");
+	t->store.descriptor = -1;
+	t->operation = 1;
+	if (path)
+		error = open_disk(t, path, flags, mode, options);
+	else
+		error = table_make(t, options);
+	if (error) {
+		if (!*chainhash_message())
+			refuse(error, "%s", strerror(-error));
+		table_free(t);
+		return error;
+	}
+	*table = t;
+	return 0;
+}
+
+int chainhash_sync(struct chainhash *t)
+{
+	int error;
+
+	if (!t->on_disk || t->read_only)
+		return t->read_only ? -EROFS : 0;
+	if (t->store.failed)
+		return -EIO;
+	if (!t->changed)
+		return 0;
+	error = store_sync(t);
+	if (!error)
+		t->changed = false;
+	return error;
+}
+
+int chainhash_refresh(struct chainhash *t)
+{
+	struct header header;
+	u64 before = t->store.sequence, newest;
+	bool pool = !t->map.bytes;
+	int error;
+
+	if (!t->read_only)
+		return -EINVAL;
+	error = header_newest(t->store.descriptor, &newest);
+	if (error || newest == before)
+		return error;
+	error = reader_settle(t, &header);
+	if (error)
+		return error;
+	unlock_reader(t->store.descriptor, before);
+	map_close(t);
+	pool_reset(t);
+	store_free(&t->store);
+	error = header_apply(t, &header, NULL);
+	if (error)
+		return error;
+	if (!pool) {
+		t->map.root = header.root.physical;
+		t->map.root_checksum = header.root.checksum;
+		t->map.end = header.end;
+		t->map.levels = header.levels;
+		error = map_open(t);
+	}
+	return pool ? load(t, &header) : error;
+}
+
+int chainhash_close(struct chainhash *t)
+{
+	int error = t->read_only ? 0 : chainhash_sync(t);
+
+	table_free(t);
+	return error;
+}
+
+void chainhash_abandon(struct chainhash *t)
+{
+	table_free(t);
+}
+
+int chainhash_descriptor(const struct chainhash *t)
+{
+	return t->store.descriptor;
+}

@@ -1,0 +1,61 @@
+/*
+ * overflow.h - overflow pages: the text's buddy-in-waiting.
+ *
+ * While the table is in generation s (its last bucket is below 2^s), new overflow pages get the
+ * logical numbers behind bucket 2^s - 1; the next generation's buckets come after them. spares[s]
+ * counts the overflow pages up to and with split point s, so that
+ *
+ *	page of bucket b		b + spares[bits of b - 1]
+ *	page n of split point s		2^s + spares[s - 1] + n
+ *
+ * An overflow page is cut into slots (eight of them, fewer on small pages), and one to eight slots
+ * of a page are a *chunk*, which serves one bucket: a bucket that overflows by two records does not
+ * take a whole page. A chunk's address is s << 27 | n << 3 | its first slot.
+ *
+ * Which slots are in use stands on overflow pages, too: a byte for each, in the order in which they
+ * were made (their ordinal, spares[s - 1] + n). The page of ordinal k * page size is the bitmap of
+ * as many pages from itself on. In memory it is @slots_used; sync writes what changed of it. The
+ * first page of all is a bitmap, so that no chunk has address 0.
+ */
+#pragma once
+
+#include "bucket.h"
+
+/* The logical page of the overflow page with this ordinal. */
+u64 overflow_page(const struct chainhash *t, u32 ordinal);
+
+/* The ordinal of a chunk's page: UINT32_MAX if there is no such page. */
+u32 overflow_ordinal(const struct chainhash *t, u32 address);
+
+/* How many overflow pages there are. */
+static inline u32 overflow_count(const struct chainhash *t)
+{
+	return t->spares[top_bit(t->max_bucket)];
+}
+
+/*
+ * Take @slots slots that are free, on a page that is in memory then, and clear them. The chunk's
+ * head says how many it has. -EFBIG: the split point has 2^24 pages.
+ */
+int overflow_take(struct chainhash *t, u32 slots, struct view *chunk);
+
+/* Give a chunk back. */
+void overflow_give(struct chainhash *t, u32 address, u32 slots);
+
+/* The chunk at @address: -EBADMSG if there can be none. */
+int chunk_get(struct chainhash *t, u32 address, struct view *chunk);
+
+/* The same, to be written to. */
+int chunk_change(struct chainhash *t, u32 address, struct view *chunk);
+
+/* How many slots a chunk needs for @bytes besides its head. */
+static inline u32 slots_for(const struct chainhash *t, u32 bytes)
+{
+	return (PAGE_HEAD + bytes + t->slot_size - 1) / t->slot_size;
+}
+
+/* Bitmap page @number, as it is to be written. */
+void overflow_bitmap(const struct chainhash *t, u32 number, u8 *page);
+
+/* Read all bitmap pages. */
+int overflow_load(struct chainhash *t);

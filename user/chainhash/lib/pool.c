@@ -1,0 +1,283 @@
+/*
+ * pool.c - pages in memory: least recently used. See pool.h.
+ */
+#include "pool.h"
+#include "store.h"
+
+#include <stdlib.h>
+
+enum { ARENA_SIZE = 256 * 1024 };
+
+/* Nobody writes to it; not const, since it would then take its room in the library's file. */
+_Alignas(64) u8 empty_page[PAGE_SIZE_MOST];
+
+int reserve(u8 **buffer, size_t *room, size_t size)
+{
+	size_t more = *room * 2 > size ? *room * 2 : size;
+	u8 *larger;
+
+	if (size <= *room)
+		return 0;
+	larger = realloc(*buffer, more);
+	if (!larger)
+		return -ENOMEM;
+	*buffer = larger;
+	*room = more;
+	return 0;
+}
+
+int bits_reserve(struct bits *bits, u64 number)
+{
+	size_t words = (size_t)((number + 63) / 64), room = bits->count * sizeof(u64);
+	u8 *buffer = (u8 *)bits->words;
+
+	if (words <= bits->count)
+		return 0;
+	if (reserve(&buffer, &room, words * sizeof(u64)))
+		return -ENOMEM;
+	bits->words = (u64 *)(void *)buffer;
+	memset(bits->words + bits->count, 0, room - bits->count * sizeof(u64));
+	bits->count = room / sizeof(u64);
+	return 0;
+}
+
+u64 bit_next(const struct bits *bits, u64 from)
+{
+	u64 word;
+
+	if (from / 64 >= bits->count)
+		return UINT64_MAX;
+	word = bits->words[from / 64] & ~0ull << from % 64;
+	for (size_t i = (size_t)(from / 64);;) {
+		if (word)
+			return i * 64 + (u64)__builtin_ctzll(word);
+		if (++i >= bits->count)
+			return UINT64_MAX;
+		word = bits->words[i];
+	}
+}
+
+int pages_reserve(struct chainhash *t, u64 count)
+{
+	u64 more = t->page_count * 2 > count ? t->page_count * 2 : count;
+	u8 **pages;
+
+	if (count <= t->page_count)
+		return 0;
+	if (more > SIZE_MAX / sizeof(*pages))
+		return -ENOMEM;
+	if (t->on_disk && (bits_reserve(&t->pool.changed, more) || store_reserve(&t->store, more)))
+		return -ENOMEM;
+	pages = realloc(t->pages, (size_t)more * sizeof(*pages));
+	if (!pages)
+		return -ENOMEM;
+	memset(pages + t->page_count, 0, (size_t)(more - t->page_count) * sizeof(*pages));
+	t->pages = pages;
+	t->page_count = more;
+	return 0;
+}
+
+/* A new page out of an arena, each on a cache line of its own. */
+static u8 *arena_page(struct chainhash *t, int *error)
+{
+	struct pool *pool = &t->pool;
+	size_t head = t->on_disk ? FRAME_HEAD : 0, each = t->page_size + head;
+	u8 *page;
+
+	if ((size_t)(pool->arena_end - pool->arena_next) < each) {
+		size_t size = each * 4 > ARENA_SIZE ? each * 4 : ARENA_SIZE;
+		u8 **arenas = realloc(pool->arenas, (pool->arena_count + 1) * sizeof(*arenas));
+		u8 *arena = arenas ? malloc(size) : NULL;
+
+		if (arenas)
+			pool->arenas = arenas;
+		if (!arena) {
+			*error = -ENOMEM;
+			return NULL;
+		}
+		pool->arenas[pool->arena_count++] = arena;
+		pool->arena_next = arena + (64 - (uintptr_t)arena % 64) % 64;
+		pool->arena_end = arena + size;
+		if (!pool->lowest || arena < pool->lowest)
+			pool->lowest = arena;
+		if (arena + size > pool->highest)
+			pool->highest = arena + size;
+	}
+	page = pool->arena_next + head;
+	pool->arena_next += each;
+	return page;
+}
+
+static void list_add(struct pool *pool, struct frame *frame)
+{
+	frame->queued = frame->used;
+	frame->newer = NULL;
+	frame->older = pool->newest;
+	if (pool->newest)
+		pool->newest->newer = frame;
+	else
+		pool->oldest = frame;
+	pool->newest = frame;
+}
+
+static void list_remove(struct pool *pool, struct frame *frame)
+{
+	if (frame->newer)
+		frame->newer->older = frame->older;
+	else
+		pool->newest = frame->older;
+	if (frame->older)
+		frame->older->newer = frame->newer;
+	else
+		pool->oldest = frame->newer;
+}
+
+static void frame_release(struct chainhash *t, struct frame *frame)
+{
+	list_remove(&t->pool, frame);
+	t->pages[frame->logical] = NULL;
+	frame->older = t->pool.empty;
+	t->pool.empty = frame;
+	t->pool.frames--;
+}
+
+/*
+ * Let one page go: false if none may. A page whose writing fails stays changed; a change of the
+ * table ends with that error, a lookup goes on with another page and leaves the error to the next
+ * change or sync, which meets it again.
+ */
+static bool pool_evict(struct chainhash *t, int *error)
+{
+	struct frame *frame = t->pool.oldest;
+
+	for (u64 left = t->pool.frames * 2; left && frame; left--, frame = t->pool.oldest) {
+		u8 *page = (u8 *)frame + FRAME_HEAD;
+		bool stays = frame->used > frame->queued || frame->used == t->operation;
+
+		if (!stays && bit_test(&t->pool.changed, frame->logical)) {
+			*error = *error ? *error : store_write_page(t, frame->logical, page);
+			if (*error && t->changing)
+				return false;
+			stays = *error != 0;
+			if (!stays)
+				bit_clear(&t->pool.changed, frame->logical);
+		}
+		if (!stays) {
+			frame_release(t, frame);
+			return true;
+		}
+		list_remove(&t->pool, frame);
+		list_add(&t->pool, frame);
+	}
+	return false;
+}
+
+/* A page with anything on it, in the place of @logical, whose bookkeeping is there. */
+static u8 *pool_page(struct chainhash *t, u64 logical, int *error)
+{
+	struct pool *pool = &t->pool;
+	struct frame *frame;
+	u8 *page;
+
+	if (!t->on_disk)
+		return arena_page(t, error);
+	while (pool->frames >= pool->most) {
+		int failed = 0;
+
+		if (pool_evict(t, &failed))
+			continue;
+		if (failed && t->changing) {
+			*error = failed;
+			return NULL;
+		}
+		break;
+	}
+	frame = pool->empty;
+	if (frame) {
+		pool->empty = frame->older;
+		page = (u8 *)frame + FRAME_HEAD;
+	} else {
+		page = arena_page(t, error);
+		if (!page)
+			return NULL;
+		frame = frame_of(page);
+	}
+	pool->frames++;
+	frame->logical = (u32)logical;
+	frame->used = t->operation;
+	list_add(pool, frame);
+	return page;
+}
+
+u8 *page_read(struct chainhash *t, u64 logical, int *error)
+{
+	u8 *page;
+
+	if (t->map.bytes)
+		return map_page(t, logical, error);
+	if (logical >= t->page_count || !t->on_disk || !store_has_page(&t->store, logical))
+		return empty_page;
+	page = pool_page(t, logical, error);
+	if (!page)
+		return NULL;
+	*error = store_read_page(t, logical, page);
+	t->pages[logical] = page;
+	if (*error) {
+		frame_release(t, frame_of(page));
+		return NULL;
+	}
+	return page;
+}
+
+u8 *page_make(struct chainhash *t, u64 logical, int *error)
+{
+	u8 *page;
+
+	*error = pages_reserve(t, logical + 1);
+	if (*error)
+		return NULL;
+	page = page_get(t, logical, error);
+	if (page == empty_page) {
+		page = pool_page(t, logical, error);
+		if (page) {
+			memset(page, 0, t->page_size);
+			t->pages[logical] = page;
+		}
+	}
+	if (page && t->on_disk)
+		bit_set(&t->pool.changed, logical);
+	return page;
+}
+
+void page_drop(struct chainhash *t, u64 logical)
+{
+	if (!t->on_disk) {
+		if (t->pages[logical])
+			memset(t->pages[logical], 0, t->page_size);
+		return;
+	}
+	bit_clear(&t->pool.changed, logical);
+	store_drop_page(&t->store, logical);
+	if (t->pages[logical])
+		frame_release(t, frame_of(t->pages[logical]));
+}
+
+void pool_free(struct chainhash *t)
+{
+	for (size_t i = 0; i < t->pool.arena_count; i++)
+		free(t->pool.arenas[i]);
+	free(t->pool.arenas);
+	free(t->pool.changed.words);
+	free(t->pages);
+}
+
+void pool_reset(struct chainhash *t)
+{
+	u64 most = t->pool.most;
+
+	pool_free(t);
+	memset(&t->pool, 0, sizeof(t->pool));
+	t->pool.most = most;
+	t->pages = NULL;
+	t->page_count = 0;
+}

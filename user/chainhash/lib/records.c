@@ -1,0 +1,442 @@
+/*
+ * records.c - get, put and delete.
+ *
+ * A put comes in this order, so that an error leaves the table as it was: the split that is due;
+ * the chunks of a record that fits on no page; the place; and only then bytes of the table.
+ */
+#include "big.h"
+#include "hash.h"
+#include "overflow.h"
+#include "pool.h"
+#include "records.h"
+#include "split.h"
+
+/*
+ * Compare keys that are mostly short: without a call, and with few branches that depend on the
+ * size, since a processor guesses those wrong.
+ */
+static inline bool bytes_equal(const u8 *a, const u8 *b, size_t size)
+{
+	u64 differ = 0;
+
+	if (size >= 8) {
+		for (size_t i = 0; i < size - 8; i += 8)
+			differ |= load64(a + i) ^ load64(b + i);
+		return !(differ | (load64(a + size - 8) ^ load64(b + size - 8)));
+	}
+	if (size >= 4)
+		return load32(a) == load32(b) && load32(a + size - 4) == load32(b + size - 4);
+	for (size_t i = 0; i < size; i++)
+		differ |= a[i] ^ b[i];
+	return !differ;
+}
+
+static noinline int compare_big(struct chainhash *t, const struct lookup *lookup,
+				struct chainhash_item key, bool *equal)
+{
+	*equal = false;
+	return lookup->item.hash == lookup->hash ? big_equal(t, &lookup->item, key, equal) : 0;
+}
+
+/*
+ * Look for the key on one view: 1, its index and item are in @lookup; 0, it is not there; or an
+ * error.
+ */
+static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struct lookup *lookup,
+			    struct chainhash_item key)
+{
+	u32 count = view_count(base);
+	const u8 *tags = base + PAGE_HEAD;
+
+	if (unlikely(!view_sound(base, size)))
+		return -EBADMSG;
+	for (u32 first = 0; first < count; first += 8, tags += GROUP) {
+		u64 match = tags_matching(tags, lookup->tag);
+
+		for (; match; match &= match - 1) {
+			u32 index = first + (u32)__builtin_ctzll(match) / 8;
+
+			if (index >= count)
+				break;
+			if (unlikely(!item_read(base, size, index, &lookup->item)))
+				return -EBADMSG;
+			lookup->index = index;
+			if (likely(lookup->item.key != NULL)) {
+				if (lookup->item.key_size == key.size &&
+				    bytes_equal(lookup->item.key, key.bytes, key.size))
+					return 1;
+			} else {
+				bool equal;
+				int error = compare_big(t, lookup, key, &equal);
+
+				if (error || equal)
+					return error ? error : 1;
+			}
+		}
+	}
+	return 0;
+}
+
+int record_find(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
+{
+	u64 left = 0, spread;
+	struct view *view = &lookup->view;
+	int error = 0, found;
+
+	lookup->hash = hash_key(t, key.bytes, key.size);
+	spread = hash_spread(lookup->hash);
+	lookup->tag = hash_tag(spread);
+	lookup->bucket = hash_bucket(t, spread);
+	*view = (struct view){.size = t->page_size, .logical = primary_page(t, lookup->bucket)};
+	view->base = page_get(t, view->logical, &error);
+	if (unlikely(!view->base))
+		return error;
+	for (;;) {
+		found = view_find(t, view->base, view->size, lookup, key);
+		if (found || !view_next(view->base))
+			return found;
+		if (unlikely(left++ > (u64)overflow_count(t) * t->slots))
+			return -EBADMSG;
+		lookup->before = *view;
+		error = chunk_get(t, view_next(view->base), view);
+		if (unlikely(error))
+			return error;
+	}
+}
+
+int chainhash_get(struct chainhash *t, struct chainhash_item key, struct chainhash_item *data)
+{
+	struct lookup lookup;
+	int found;
+
+	if (!t->map.bytes) {
+		t->operation++;
+		t->changing = false;
+	}
+	found = record_find(t, &lookup, key);
+	if (found <= 0)
+		return found ? found : -ENOENT;
+	if (likely(lookup.item.key != NULL)) {
+		*data = (struct chainhash_item){lookup.item.data, lookup.item.data_size};
+		return 0;
+	}
+	found = big_read(t, &lookup.item);
+	if (!found)
+		*data = (struct chainhash_item){t->big + lookup.item.key_size,
+						lookup.item.data_size};
+	return found;
+}
+
+/* Make a view of one that was looked at writable. */
+static int view_change(struct chainhash *t, struct view *view)
+{
+	int error = 0;
+
+	if (view->address)
+		return chunk_change(t, view->address, view);
+	view->base = page_change(t, view->logical, &error);
+	return error;
+}
+
+/* What is to be stored: an item, or the place of a record in pages of its own. */
+struct record {
+	struct chainhash_item key, data;
+	u32 size; /* of the item */
+	u32 address;
+	bool big;
+};
+
+static void item_write(u8 *p, const struct record *record, u32 hash)
+{
+	if (record->big) {
+		*p = STUB;
+		store32(p + 1, (u32)record->key.size);
+		store32(p + 5, (u32)record->data.size);
+		store32(p + 9, hash);
+		store32(p + 13, record->address);
+		return;
+	}
+	p = size_write(p, (u32)record->key.size);
+	p = size_write(p, (u32)record->data.size);
+	copy_bytes(p, record->key.bytes, record->key.size);
+	copy_bytes(p + record->key.size, record->data.bytes, record->data.size);
+}
+
+/* The slots that a chunk needs to have room for @size bytes more. */
+static u32 slots_with(const struct chainhash *t, const struct view *view, u32 size)
+{
+	return slots_for(t, index_size(view_count(view->base) + 1) - PAGE_HEAD +
+				    view_used(view->base) + size);
+}
+
+/* Exchange the chain's last chunk, which @before leads to, for one of @slots slots. */
+static int chunk_grow(struct chainhash *t, struct view *before, struct view *view, u32 slots)
+{
+	u32 old_slots = view_slots(view->base);
+	struct view larger;
+	int error = view_change(t, before);
+
+	if (!error)
+		error = overflow_take(t, slots, &larger);
+	if (error)
+		return error;
+	view_copy(larger.base, larger.size, view->base, view->size);
+	store32(before->base + 4, larger.address);
+	overflow_give(t, view->address, old_slots);
+	*view = larger;
+	return 0;
+}
+
+/*
+ * Find a view of the bucket with room for @size bytes, or make one: the chain's last chunk grows,
+ * or gets a follower. @view is then writable.
+ */
+static int find_room(struct chainhash *t, u32 bucket, u32 size, struct view *view)
+{
+	struct view before = {.size = 0}, chunk;
+	u64 left = (u64)overflow_count(t) * t->slots;
+	int error = 0;
+
+	*view = (struct view){.size = t->page_size, .logical = primary_page(t, bucket)};
+	view->base = page_get(t, view->logical, &error);
+	if (!view->base)
+		return error;
+	while (view_room(view->base, view->size) < (int)size && view_next(view->base)) {
+		before = *view;
+		error = left-- ? chunk_get(t, view_next(view->base), view) : -EBADMSG;
+		if (!error && !view_sound(view->base, view->size))
+			error = -EBADMSG;
+		if (error)
+			return error;
+	}
+	if (view_room(view->base, view->size) >= (int)size)
+		return view_change(t, view);
+	if (view->address && slots_with(t, view, size) <= t->slots)
+		return chunk_grow(t, &before, view, slots_with(t, view, size));
+	error = view_change(t, view);
+	if (!error)
+		error = overflow_take(t, slots_for(t, GROUP + size), &chunk);
+	if (error)
+		return error;
+	store32(view->base + 4, chunk.address);
+	t->split_due = true;
+	*view = chunk;
+	return 0;
+}
+
+/* A record came or went: its item has @size bytes, and a place of three bytes in the index. */
+static void count_in(struct chainhash *t, u32 size)
+{
+	t->records++;
+	t->record_bytes += size + 3;
+	t->changed = true;
+}
+
+static void count_out(struct chainhash *t, u32 size)
+{
+	t->records--;
+	t->record_bytes -= size + 3;
+	t->changed = true;
+}
+
+static int insert(struct chainhash *t, const struct lookup *lookup, const struct record *record)
+{
+	struct view view = lookup->view;
+	int error;
+
+	/* The usual case, in which the bucket has but its primary page, with room on it. */
+	if (likely(!view.address && !view_next(view.base) &&
+		   view_room(view.base, view.size) >= (int)record->size))
+		error = view_change(t, &view);
+	else
+		error = find_room(t, lookup->bucket, record->size, &view);
+	if (error)
+		return error;
+	item_write(view_append(view.base, view.size, lookup->tag, record->size), record,
+		   lookup->hash);
+	count_in(t, record->size);
+	return 0;
+}
+
+/* Put @record in the place of the one that was found. */
+static int replace(struct chainhash *t, struct lookup *lookup, const struct record *record)
+{
+	struct view *view = &lookup->view;
+	u32 size = lookup->item.size, offset;
+	int error = view_change(t, view);
+	u8 *saved;
+
+	if (!error && reserve(&t->scratch, &t->scratch_room, size))
+		error = -ENOMEM;
+	if (error)
+		return error;
+	offset = load16(offset_at(view->base, lookup->index));
+	if (size == record->size) {
+		item_write(view->base + offset, record, lookup->hash);
+		t->changed = true;
+		return 0;
+	}
+	saved = memcpy(t->scratch, view->base + offset, size);
+	view_remove(view->base, view->size, lookup->index, size);
+	count_out(t, size);
+	if (view_room(view->base, view->size) >= (int)record->size) {
+		item_write(view_append(view->base, view->size, lookup->tag, record->size), record,
+			   lookup->hash);
+		count_in(t, record->size);
+		return 0;
+	}
+	error = insert(t, lookup, record);
+	if (error) {
+		memcpy(view_append(view->base, view->size, lookup->tag, size), saved, size);
+		count_in(t, size);
+	}
+	return error;
+}
+
+/* May the handle be used for a change? */
+static int may_change(const struct chainhash *t)
+{
+	if (t->read_only)
+		return -EROFS;
+	return t->store.failed ? -EIO : 0;
+}
+
+/* Does the caller give us bytes that we have given him, and that a change may move? */
+static bool ours(const struct chainhash *t, struct chainhash_item item)
+{
+	const u8 *bytes = item.bytes;
+
+	return (bytes >= t->pool.lowest && bytes < t->pool.highest) ||
+	       (t->big && bytes >= t->big && bytes < t->big + t->big_room);
+}
+
+static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct chainhash_item *data)
+{
+	if (likely(!ours(t, *key) && !ours(t, *data)))
+		return 0;
+	if (reserve(&t->copy, &t->copy_room, key->size + data->size + 1))
+		return -ENOMEM;
+	if (key->size)
+		memcpy(t->copy, key->bytes, key->size);
+	if (data->size)
+		memcpy(t->copy + key->size, data->bytes, data->size);
+	key->bytes = t->copy;
+	data->bytes = t->copy + key->size;
+	return 0;
+}
+
+/* The key was found, or not: 0 with the record stored, or an error. */
+static int store_record(struct chainhash *t, struct lookup *lookup, struct record *record,
+			bool found)
+{
+	bool old = found && !lookup->item.key;
+	int error;
+
+	if (old || record->big) {
+		error = old ? big_read(t, &lookup->item) : 0;
+		if (!error && record->big)
+			error = big_write(t, record->key, record->data, &record->address);
+		if (error)
+			return error;
+		/* Pages may have left memory meanwhile. */
+		t->operation++;
+		error = record_find(t, lookup, record->key);
+		if (error < 0)
+			goto fail;
+	}
+	error = found ? replace(t, lookup, record) : insert(t, lookup, record);
+	if (!error && old)
+		big_give(t, &t->read);
+	if (!error)
+		return 0;
+fail:
+	if (record->big)
+		big_give(t, &t->written);
+	return error;
+}
+
+int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainhash_item data,
+		  int how)
+{
+	struct record record = {.size = STUB_SIZE, .big = true};
+	struct lookup lookup;
+	int error = may_change(t), found;
+
+	if (error)
+		return error;
+	if (key.size > RECORD_SIZE_MOST || data.size > RECORD_SIZE_MOST - key.size)
+		return -EMSGSIZE;
+	error = copy_ours(t, &key, &data);
+	if (error)
+		return error;
+	record.key = key;
+	record.data = data;
+	if (key.size < KEY_SIZE_INLINE &&
+	    item_size(key.size, data.size) <= item_most(t->page_size) &&
+	    key.size + data.size <= PAGE_SIZE_MOST) {
+		record.size = item_size(key.size, data.size);
+		record.big = false;
+	}
+	t->operation++;
+	t->changing = true;
+	if (unlikely(split_wanted(t, record.size + 3))) {
+		error = split(t);
+		if (error)
+			return error;
+		t->changed = true;
+		t->operation++;
+	}
+	found = record_find(t, &lookup, key);
+	if (found < 0)
+		return found;
+	if (found && how == CHAINHASH_INSERT)
+		return -EEXIST;
+	return store_record(t, &lookup, &record, found);
+}
+
+/* Take chunks without records off the chain's end. All of it that matters is in memory. */
+static void trim(struct chainhash *t, struct lookup *lookup)
+{
+	struct view *view = &lookup->view;
+
+	if (!view->address || view_count(view->base) || view_next(view->base) ||
+	    view_change(t, &lookup->before))
+		return;
+	store32(lookup->before.base + 4, 0);
+	overflow_give(t, view->address, view_slots(view->base));
+}
+
+int chainhash_delete(struct chainhash *t, struct chainhash_item key)
+{
+	struct chainhash_item none = {NULL, 0};
+	struct lookup lookup;
+	bool old = false;
+	int error = may_change(t), found;
+
+	if (!error)
+		error = copy_ours(t, &key, &none);
+	if (error)
+		return error;
+	t->operation++;
+	t->changing = true;
+	found = record_find(t, &lookup, key);
+	if (found > 0 && !lookup.item.key) {
+		old = true;
+		error = big_read(t, &lookup.item);
+		if (error)
+			return error;
+		t->operation++;
+		found = record_find(t, &lookup, key);
+	}
+	if (found <= 0)
+		return found ? found : -ENOENT;
+	error = view_change(t, &lookup.view);
+	if (error)
+		return error;
+	view_remove(lookup.view.base, lookup.view.size, lookup.index, lookup.item.size);
+	count_out(t, lookup.item.size);
+	trim(t, &lookup);
+	if (old)
+		big_give(t, &t->read);
+	return 0;
+}

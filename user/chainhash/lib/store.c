@@ -1,0 +1,323 @@
+/*
+ * store.c - where pages are in the file, and which of its pages are free. See store.h.
+ */
+#include "store.h"
+#include "lock.h"
+#include "pool.h"
+
+#include <stdlib.h>
+
+static int level_reserve(struct level *level, u64 count)
+{
+	u64 more = level->room * 2 > count ? level->room * 2 : count;
+	struct entry *entries;
+
+	if (count <= level->room)
+		return 0;
+	if (more > SIZE_MAX / sizeof(*entries) || bits_reserve(&level->fresh, more))
+		return -ENOMEM;
+	entries = realloc(level->entries, (size_t)more * sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	memset(entries + level->room, 0, (size_t)(more - level->room) * sizeof(*entries));
+	level->entries = entries;
+	level->room = more;
+	return 0;
+}
+
+int store_reserve(struct store *store, u64 count)
+{
+	return level_reserve(&store->level[0], count);
+}
+
+/* Add a page to those that the next sync will have no use for. */
+static int retire(struct store *store, u32 physical)
+{
+	u8 *buffer = (u8 *)store->retired;
+	size_t room = store->retired_room * sizeof(u32);
+
+	if (reserve(&buffer, &room, (store->retired_count + 1) * sizeof(u32)))
+		return -ENOMEM;
+	store->retired = (u32 *)(void *)buffer;
+	store->retired_room = room / sizeof(u32);
+	store->retired[store->retired_count++] = physical;
+	store->retired_now++;
+	return 0;
+}
+
+static void free_page(struct store *store, u32 physical)
+{
+	bit_set(&store->free, physical);
+	store->free_count++;
+}
+
+/* A physical page for something new. */
+static int take_page(struct store *store, u32 *physical)
+{
+	u64 found;
+
+	if (!store->free_count) {
+		if (store->end == UINT32_MAX)
+			return -EFBIG;
+		if (bits_reserve(&store->free, (u64)store->end + 1))
+			return -ENOMEM;
+		*physical = store->end++;
+		return 0;
+	}
+	found = bit_next(&store->free, store->free_from);
+	if (found == UINT64_MAX)
+		found = bit_next(&store->free, 0);
+	bit_clear(&store->free, found);
+	store->free_count--;
+	store->free_from = (u32)found + 1;
+	*physical = (u32)found;
+	return 0;
+}
+
+int store_place(struct store *store, struct level *level, u64 index)
+{
+	struct entry *entry = &level->entries[index];
+	u32 physical;
+	int error;
+
+	if (bit_test(&level->fresh, index) && entry->physical)
+		return 0;
+	error = take_page(store, &physical);
+	if (error)
+		return error;
+	if (entry->physical) {
+		error = retire(store, entry->physical);
+		if (error) {
+			free_page(store, physical);
+			return error;
+		}
+	}
+	entry->physical = physical;
+	bit_set(&level->fresh, index);
+	if (index >= level->count)
+		level->count = index + 1;
+	return 0;
+}
+
+int store_read_page(struct chainhash *t, u64 logical, u8 *page)
+{
+	struct entry entry = t->store.level[0].entries[logical];
+	int error = read_all(t->store.descriptor, page, t->page_size,
+			     (u64)entry.physical << t->page_shift);
+
+	t->store.reads++;
+	if (!error && t->checksums && checksum(page, t->page_size) != entry.checksum)
+		error = -EBADMSG;
+	return error;
+}
+
+int store_write_page(struct chainhash *t, u64 logical, const u8 *page)
+{
+	struct level *level = &t->store.level[0];
+	int error = store_place(&t->store, level, logical);
+
+	if (error)
+		return error;
+	if (t->checksums)
+		level->entries[logical].checksum = checksum(page, t->page_size);
+	t->store.writes++;
+	error = write_bytes(t->store.descriptor, page, t->page_size,
+			    (u64)level->entries[logical].physical << t->page_shift);
+	if (!error)
+		store_written(&t->store, level->entries[logical].physical + 1);
+	return error;
+}
+
+/* Without memory to note it the page's place is lost until the file is opened anew. */
+void store_drop_page(struct store *store, u64 logical)
+{
+	struct level *level = &store->level[0];
+	struct entry *entry = &level->entries[logical];
+
+	if (!store_has_page(store, logical))
+		return;
+	if (bit_test(&level->fresh, logical))
+		free_page(store, entry->physical);
+	else
+		(void)retire(store, entry->physical);
+	*entry = (struct entry){0, 0};
+	bit_set(&level->fresh, logical);
+}
+
+int store_levels(struct chainhash *t)
+{
+	struct store *store = &t->store;
+	u64 fan = t->page_size / sizeof(struct entry), count = store->level[0].count;
+	unsigned level = 0;
+
+	do {
+		count = (count + fan - 1) / fan;
+		count += !count;
+		level++;
+		if (level_reserve(&store->level[level], count))
+			return -ENOMEM;
+		store->level[level].count = count;
+	} while (count > 1);
+	store->levels = level;
+	return 0;
+}
+
+/* The places of a state's pages, as they are read: each but once, and none outside. */
+static int note_page(struct store *store, struct bits *used, u32 physical)
+{
+	if (physical < store->first || physical >= store->end || bit_test(used, physical))
+		return -EBADMSG;
+	bit_set(used, physical);
+	return 0;
+}
+
+/* Read the map's page @index of @level into the entries one level below. */
+static int load_page(struct chainhash *t, unsigned level, u64 index, struct bits *used, u8 *page)
+{
+	struct entry entry = t->store.level[level].entries[index];
+	u64 fan = t->page_size / sizeof(struct entry);
+	struct level *below = &t->store.level[level - 1];
+	int error;
+
+	if (!entry.physical)
+		return 0;
+	error = note_page(&t->store, used, entry.physical);
+	if (!error)
+		error = read_all(t->store.descriptor, page, t->page_size,
+				 (u64)entry.physical << t->page_shift);
+	/* Of a damaged page of the map most entries are right, and what they lead to shows which.
+	 */
+	if (!error && t->checksums && checksum(page, t->page_size) != entry.checksum) {
+		t->store.lost++;
+		error = t->store.tolerant ? 0 : -EBADMSG;
+	}
+	for (u64 i = 0; !error && i < fan && index * fan + i < below->count; i++) {
+		struct entry *child = &below->entries[index * fan + i];
+
+		*child = (struct entry){load32(page + i * 8), load32(page + i * 8 + 4)};
+		if (level == 1 && child->physical)
+			error = note_page(&t->store, used, child->physical);
+		if (error && t->store.tolerant) {
+			child->physical = 0;
+			t->store.lost++;
+			error = 0;
+		}
+	}
+	if (error && t->store.tolerant) {
+		t->store.lost++;
+		error = 0;
+	}
+	return error;
+}
+
+static int load_levels(struct chainhash *t, struct entry root, struct bits *used)
+{
+	struct store *store = &t->store;
+	u8 *page = malloc(t->page_size);
+	int error = page ? 0 : -ENOMEM;
+
+	store->level[store->levels].entries[0] = root;
+	for (unsigned level = store->levels; level && !error; level--)
+		for (u64 i = 0; i < store->level[level].count && !error; i++)
+			error = load_page(t, level, i, used, page);
+	free(page);
+	return error;
+}
+
+/* All pages that the state does not use are retired by it: they wait for readers of older ones. */
+static int retire_rest(struct store *store, const struct bits *used)
+{
+	for (u32 page = store->first; page < store->end; page++)
+		if (!bit_test(used, page) && retire(store, page))
+			return -ENOMEM;
+	return 0;
+}
+
+int store_load(struct chainhash *t, struct entry root, unsigned levels, u64 count)
+{
+	struct store *store = &t->store;
+	struct bits used = {NULL, 0};
+	int error;
+
+	if (pages_reserve(t, count ? count : 1))
+		return -ENOMEM;
+	store->level[0].count = count;
+	if (store_levels(t) || bits_reserve(&used, store->end) ||
+	    bits_reserve(&store->free, store->end))
+		error = -ENOMEM;
+	else if (levels != store->levels)
+		error = -EBADMSG;
+	else
+		error = load_levels(t, root, &used);
+	if (!error && store->writable)
+		error = retire_rest(store, &used);
+	free(used.words);
+	if (!error && store->writable)
+		error = store_reclaim(store);
+	return error;
+}
+
+/* Close the batch of what was retired since the last sync. */
+static int batch_close(struct store *store)
+{
+	struct retired *batches;
+
+	if (!store->retired_now)
+		return 0;
+	if (store->batch_count == store->batch_room) {
+		size_t room = store->batch_room * 2 + 4;
+
+		batches = realloc(store->batches, room * sizeof(*batches));
+		if (!batches)
+			return -ENOMEM;
+		store->batches = batches;
+		store->batch_room = room;
+	}
+	store->batches[store->batch_count++] =
+		(struct retired){store->sequence, store->retired_now};
+	store->retired_now = 0;
+	return 0;
+}
+
+int store_reclaim(struct store *store)
+{
+	size_t pages = 0, batches = 0;
+	u64 oldest;
+	int error = batch_close(store);
+
+	if (error || !store->batch_count)
+		return error;
+	error = lock_oldest_reader(store->descriptor, store->sequence, &oldest);
+	if (error)
+		return error;
+	while (batches < store->batch_count && store->batches[batches].sequence <= oldest) {
+		size_t end = pages + store->batches[batches++].count;
+
+		while (pages < end)
+			free_page(store, store->retired[pages++]);
+	}
+	store->retired_count -= pages;
+	store->batch_count -= batches;
+	memmove(store->retired, store->retired + pages, store->retired_count * sizeof(u32));
+	memmove(store->batches, store->batches + batches,
+		store->batch_count * sizeof(*store->batches));
+	return 0;
+}
+
+void store_free(struct store *store)
+{
+	for (unsigned i = 0; i < LEVELS; i++) {
+		free(store->level[i].entries);
+		free(store->level[i].fresh.words);
+	}
+	free(store->free.words);
+	free(store->retired);
+	free(store->batches);
+	memset(store->level, 0, sizeof(store->level));
+	store->free = (struct bits){NULL, 0};
+	store->free_count = store->free_from = 0;
+	store->retired = NULL;
+	store->batches = NULL;
+	store->retired_count = store->retired_room = store->retired_now = 0;
+	store->batch_count = store->batch_room = 0;
+}

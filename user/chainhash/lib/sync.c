@@ -1,0 +1,210 @@
+/*
+ * sync.c - a new state of the file: all of it, or none.
+ *
+ * Order: pages, the map from below, wait, the header, wait. Nothing of that writes over a page of
+ * an older state. The marks of what changed are taken away at the very end, so that a sync that
+ * failed is simply repeated. See store.h.
+ */
+#include "header.h"
+#include "overflow.h"
+#include "pool.h"
+#include "store.h"
+
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { BATCH = 64 };
+
+/* Pages that lie side by side in the file, to be written together. */
+struct batch {
+	struct chainhash *table;
+	struct iovec vector[BATCH];
+	u32 first; /* physical page */
+	unsigned count;
+	u8 *pages; /* BATCH pages for what is not in the pool */
+};
+
+static int batch_write(struct batch *batch)
+{
+	struct chainhash *t = batch->table;
+	int error;
+
+	if (!batch->count)
+		return 0;
+	error = write_all(t->store.descriptor, batch->vector, (int)batch->count,
+			  (u64)batch->first << t->page_shift);
+	if (!error)
+		store_written(&t->store, batch->first + batch->count);
+	t->store.writes += batch->count;
+	batch->count = 0;
+	return error;
+}
+
+/* Where the next page that is not in the pool can be put together. */
+static u8 *batch_buffer(struct batch *batch, int *error)
+{
+	*error = batch->count == BATCH ? batch_write(batch) : 0;
+	return batch->pages + (size_t)batch->count * batch->table->page_size;
+}
+
+/*
+ * Write @page for entry @index of @level. A @page of batch_buffer() may have to move to the front
+ * when what was there is written first.
+ */
+static int batch_add(struct batch *batch, struct level *level, u64 index, const u8 *page)
+{
+	struct chainhash *t = batch->table;
+	int error = store_place(&t->store, level, index);
+	struct entry *entry = &level->entries[index];
+
+	if (error)
+		return error;
+	if (t->checksums)
+		entry->checksum = checksum(page, t->page_size);
+	if (batch->count == BATCH ||
+	    (batch->count && entry->physical != batch->first + batch->count)) {
+		bool ours = page == batch->pages + (size_t)batch->count * t->page_size;
+
+		error = batch_write(batch);
+		if (error)
+			return error;
+		if (ours && page != batch->pages)
+			page = memcpy(batch->pages, page, t->page_size);
+	}
+	if (!batch->count)
+		batch->first = entry->physical;
+	batch->vector[batch->count++] = (struct iovec){(void *)(uintptr_t)page, t->page_size};
+	return 0;
+}
+
+static int write_bitmaps(struct batch *batch)
+{
+	struct chainhash *t = batch->table;
+	u64 number = bit_next(&t->bitmap_changed, 0);
+	int error = 0;
+
+	for (; number != UINT64_MAX && !error; number = bit_next(&t->bitmap_changed, number + 1)) {
+		u8 *page = batch_buffer(batch, &error);
+
+		if (error)
+			break;
+		overflow_bitmap(t, (u32)number, page);
+		error = batch_add(batch, &t->store.level[0],
+				  overflow_page(t, (u32)number << t->page_shift), page);
+	}
+	return error;
+}
+
+static int write_pages(struct batch *batch)
+{
+	struct chainhash *t = batch->table;
+	const struct bits *changed = &t->pool.changed;
+	int error = write_bitmaps(batch);
+
+	for (u64 i = bit_next(changed, 0); i != UINT64_MAX && !error; i = bit_next(changed, i + 1))
+		error = batch_add(batch, &t->store.level[0], i, t->pages[i]);
+	return error;
+}
+
+/* Write the map's pages of @level of whose entries any is fresh. */
+static int write_level(struct batch *batch, unsigned level)
+{
+	struct chainhash *t = batch->table;
+	struct level *above = &t->store.level[level], *below = above - 1;
+	u64 fan = t->page_size / sizeof(struct entry);
+	u64 next = bit_next(&below->fresh, 0);
+	int error = 0;
+
+	while (next != UINT64_MAX && !error) {
+		u64 index = next / fan;
+		u8 *page = batch_buffer(batch, &error);
+
+		if (error)
+			break;
+		memset(page, 0, t->page_size);
+		for (u64 i = 0; i < fan && index * fan + i < below->count; i++) {
+			store32(page + i * 8, below->entries[index * fan + i].physical);
+			store32(page + i * 8 + 4, below->entries[index * fan + i].checksum);
+		}
+		error = batch_add(batch, above, index, page);
+		next = bit_next(&below->fresh, (index + 1) * fan);
+	}
+	return error;
+}
+
+static int write_everything(struct chainhash *t)
+{
+	struct batch batch = {.table = t, .pages = malloc((size_t)BATCH * t->page_size)};
+	int error = batch.pages ? 0 : -ENOMEM;
+
+	if (!error)
+		error = write_pages(&batch);
+	if (!error)
+		error = store_levels(t);
+	for (unsigned level = 1; level <= t->store.levels && !error; level++)
+		error = write_level(&batch, level);
+	if (!error && !t->store.level[t->store.levels].entries[0].physical) {
+		/* An empty table: the root has nothing fresh below it. */
+		u8 *page = batch_buffer(&batch, &error);
+
+		memset(page, 0, t->page_size);
+		if (!error)
+			error = batch_add(&batch, &t->store.level[t->store.levels], 0, page);
+	}
+	if (!error)
+		error = batch_write(&batch);
+	free(batch.pages);
+	return error;
+}
+
+static void clear(struct bits *bits)
+{
+	if (bits->count)
+		memset(bits->words, 0, bits->count * sizeof(u64));
+}
+
+/* Wait for the disk; after an error nobody knows what is on it. */
+static int wait_for_disk(struct chainhash *t)
+{
+	int error = t->no_flush ? 0 : flush(t->store.descriptor);
+
+	if (error)
+		t->store.failed = true;
+	return error;
+}
+
+int store_sync(struct chainhash *t)
+{
+	struct store *store = &t->store;
+	u8 header[HEADER_SIZE];
+	int error;
+
+	if (store->failed)
+		return -EIO;
+	error = write_everything(t);
+	/* Pages behind the last one written were taken and given back: the file has them all the
+	 * same. */
+	if (!error && store->written < store->end &&
+	    ftruncate(store->descriptor, (off_t)((u64)store->end << t->page_shift)))
+		error = -errno;
+	if (!error)
+		error = wait_for_disk(t);
+	if (error)
+		return error;
+	header_make(t, store->sequence + 1, header);
+	error = write_bytes(store->descriptor, header, HEADER_SIZE,
+			    (store->sequence + 1) % 2 * HEADER_PLACE);
+	if (!error)
+		error = wait_for_disk(t);
+	if (error)
+		return error;
+	store->sequence++;
+	clear(&t->pool.changed);
+	clear(&t->bitmap_changed);
+	for (unsigned i = 0; i <= store->levels; i++)
+		clear(&store->level[i].fresh);
+	/* The state is in the file; pages that can't be freed now will be by a later sync. */
+	(void)store_reclaim(store);
+	return 0;
+}

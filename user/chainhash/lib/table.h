@@ -1,0 +1,287 @@
+/*
+ * table.h - what the files of the library share: the table, its pages, and their ways to them.
+ *
+ * Layers, each calling only those below:
+ *
+ *	open.c		chainhash_open(), close, the header's fields
+ *	records.c	get, put, delete; scan.c; verify.c, salvage.c
+ *	split.c		which bucket a hash belongs to, and how the table grows
+ *	big.c		records larger than a page
+ *	overflow.c	overflow chunks: buddy-in-waiting, the account of what is in use
+ *	pool.c		pages in memory: least recently used, changed, read and written
+ *	store.c		pages in the file: the map from logical to physical, free pages; sync.c
+ *	lock.c		one writer, and which states readers are at
+ *	io.c		whole reads and writes
+ *
+ * Logical pages. Primary pages and overflow pages have one number space, the text's: overflow pages
+ * made while the table is in generation s lie between the pages of generations s and s + 1 (see
+ * overflow.c). In memory a logical page is a pointer in @pages; in a file the store maps it to a
+ * physical page, another one after each sync, so that a synced state is never written over.
+ *
+ * Errors: a function that returns int returns 0 or a negative errno; one that returns a pointer
+ * stores the errno through its last parameter and returns NULL.
+ *
+ * Locks: none. A handle is one thread's, but for reads by mmap, whose only writes are the relaxed
+ * ones to map.checked.
+ */
+#pragma once
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "chainhash.h"
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define noinline __attribute__((__noinline__))
+
+enum {
+	PAGE_SIZE_LEAST = 64,
+	PAGE_SIZE_MOST = 32768,
+	SLOT_SIZE_LEAST = 128,
+	GENERATIONS = 32,
+	BUCKETS_MOST = INT32_MAX,
+	LEVELS = 12, /* of the map: 8 entries a page, 2^32 pages */
+	RECORD_SIZE_MOST = INT32_MAX
+};
+
+/* Numbers on pages are little-endian. The compilers make one load or store of these. */
+static inline u16 load16(const u8 *p)
+{
+	return (u16)(p[0] | p[1] << 8);
+}
+
+static inline u32 load32(const u8 *p)
+{
+	return p[0] | (u32)p[1] << 8 | (u32)p[2] << 16 | (u32)p[3] << 24;
+}
+
+static inline u64 load64(const u8 *p)
+{
+	return load32(p) | (u64)load32(p + 4) << 32;
+}
+
+static inline void store16(u8 *p, u32 value)
+{
+	p[0] = (u8)value;
+	p[1] = (u8)(value >> 8);
+}
+
+static inline void store32(u8 *p, u32 value)
+{
+	store16(p, value);
+	store16(p + 2, value >> 16);
+}
+
+static inline void store64(u8 *p, u64 value)
+{
+	store32(p, (u32)value);
+	store32(p + 4, (u32)(value >> 32));
+}
+
+/* Copy what is mostly short, without a call for that; of 0 bytes @from may be NULL. */
+static inline void copy_bytes(u8 *to, const u8 *from, size_t size)
+{
+	if (size > 64) {
+		memcpy(to, from, size);
+		return;
+	}
+	if (size >= 8) {
+		for (size_t i = 0; i < size - 8; i += 8)
+			memcpy(to + i, from + i, 8);
+		memcpy(to + size - 8, from + size - 8, 8);
+		return;
+	}
+	if (size >= 4) {
+		u32 first, last;
+
+		memcpy(&first, from, 4);
+		memcpy(&last, from + size - 4, 4);
+		memcpy(to, &first, 4);
+		memcpy(to + size - 4, &last, 4);
+		return;
+	}
+	for (size_t i = 0; i < size; i++)
+		to[i] = from[i];
+}
+
+/* Number of the highest bit, from 1; 0 for 0. */
+static inline unsigned top_bit(u32 value)
+{
+	return value ? 32 - (unsigned)__builtin_clz(value) : 0;
+}
+
+/* A bitmap that grows; what is beyond its end is 0. */
+struct bits {
+	u64 *words;
+	size_t count; /* of words */
+};
+
+int bits_reserve(struct bits *bits, u64 number); /* room for bits below @number */
+
+static inline bool bit_test(const struct bits *bits, u64 bit)
+{
+	return bit / 64 < bits->count && (bits->words[bit / 64] >> bit % 64 & 1);
+}
+
+static inline void bit_set(struct bits *bits, u64 bit)
+{
+	bits->words[bit / 64] |= 1ull << bit % 64;
+}
+
+static inline void bit_clear(struct bits *bits, u64 bit)
+{
+	bits->words[bit / 64] &= ~(1ull << bit % 64);
+}
+
+/* The next set bit from @from on; UINT64_MAX: none. */
+u64 bit_next(const struct bits *bits, u64 from);
+
+/* What stands before each page of a pool. The page itself begins at the next cache line. */
+struct frame {
+	u64 used;		     /* the operation that used it last */
+	u64 queued;		     /* @used when it came to the head of the list */
+	struct frame *older, *newer; /* also the list of empty frames, by older */
+	u32 logical;
+};
+#define FRAME_HEAD 64
+
+static inline struct frame *frame_of(u8 *page)
+{
+	return (struct frame *)(void *)(page - FRAME_HEAD);
+}
+
+struct pool {
+	struct frame *newest, *oldest, *empty;
+	u64 frames, most;	    /* in use; as many as the cache's size allows */
+	struct bits changed;	    /* by logical page */
+	u8 **arenas;		    /* what was allocated */
+	const u8 *lowest, *highest; /* between them all arenas lie */
+	size_t arena_count;
+	u8 *arena_next, *arena_end;
+};
+
+/* Where a page is, and its checksum. All zero: an empty page that has no place. */
+struct entry {
+	u32 physical, checksum;
+};
+
+/* Level 0 has an entry for each logical page; level n + 1 for each page of level n's entries. */
+struct level {
+	struct entry *entries;
+	u64 count, room;
+	struct bits
+		fresh; /* entries that changed since the last sync: their place is ours to write */
+};
+
+/* Physical pages that the state of sync @sequence has no use for: readers of older ones have. */
+struct retired {
+	u64 sequence;
+	size_t count;
+};
+
+struct store {
+	int descriptor;
+	bool writable, failed, is_new;
+	bool tolerant; /* what can't be read counts as @lost pages, and as empty (salvage.c) */
+	u64 lost; /* or damaged */
+	u64 sequence; /* of the newest state in the file */
+	struct level level[LEVELS];
+	unsigned levels; /* the map's pages: levels 1 to @levels */
+	u32 first, end;	 /* physical pages: first of all, behind the last */
+	u32 written;	 /* behind the last one that was written */
+	struct bits free;
+	u32 free_count, free_from;			 /* search on from here */
+	u32 *retired;					 /* pages, in order of retirement */
+	size_t retired_count, retired_room, retired_now; /* retired_now: since the last sync */
+	struct retired *batches;
+	size_t batch_count, batch_room;
+	u64 reads, writes;
+};
+
+/* A reader's view by mmap. */
+struct map {
+	const u8 *bytes; /* NULL: not mapped */
+	size_t size;
+	u8 *checked; /* by physical page: its checksum was right; NULL: there are none to check */
+	u64 root;    /* struct entry of the root */
+	u32 root_checksum;
+	u32 end;
+	unsigned levels;
+};
+
+/* Chunks of a record in pages of its own: address | slots << 32. */
+struct chunks {
+	u64 *list;
+	size_t count, room;
+};
+
+struct hash_keys;
+
+struct chainhash {
+	/* The way of a get. */
+	u8 **pages; /* by logical page; NULL: not in memory */
+	u64 page_count;
+	u32 max_bucket, high_mask, low_mask;
+	u32 page_size, page_shift;
+	u32 slot_size, slots; /* of overflow pages */
+	u64 operation;	      /* its number: pages that it used stay in memory */
+	bool on_disk;
+	u32 spares[GENERATIONS + 1]; /* overflow pages up to and with each split point */
+	struct map map;
+
+	/* The hash function. */
+	u32 (*named)(const struct hash_keys *keys, const u8 *bytes, size_t size); /* or NULL */
+	chainhash_function *own;						  /* or NULL */
+	struct hash_keys *keys;
+	char hash_name[32];
+	u64 seed;
+	u32 hash_check;
+
+	/* Its shape and contents. */
+	u64 records, record_bytes;
+	u64 bytes_limit; /* of record_bytes in a bucket, on average: controlled splitting by bytes
+			  */
+	u32 fill_factor, split;
+	bool split_due; /* a page has overflowed: by the next put */
+	bool checksums, no_flush, read_only, changed;
+	bool changing; /* the operation at hand is a put or a delete */
+
+	/* Overflow pages: which slots are in use, by ordinal (overflow.c). */
+	u8 *slots_used;
+	u64 slots_room;
+	u32 overflow_from[9];	    /* no run of so many slots before this page */
+	struct bits bitmap_changed; /* bitmap pages, by number */
+
+	u64 cache_size;
+	struct pool pool;
+	struct store store;
+
+	/* What is put together for the caller, and for a change that may yet fail. */
+	u8 *big;
+	size_t big_room;
+	u8 *scratch;
+	size_t scratch_room;
+	struct chunks read, written; /* of the large record last read, and last written */
+	u8 *copy;		     /* of what the caller gives us that is ours */
+	size_t copy_room;
+};
+
+static inline u64 primary_page(const struct chainhash *t, u32 bucket)
+{
+	return bucket ? (u64)bucket + t->spares[top_bit(bucket) - 1] : 0;
+}
+
+/* At least @size bytes at *@buffer, whose contents are kept. */
+int reserve(u8 **buffer, size_t *room, size_t size);
+
+/* Give up a table and all that it has. */
+void table_free(struct chainhash *t);

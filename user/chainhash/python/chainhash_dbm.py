@@ -1,0 +1,184 @@
+"""The interface of the standard library's dbm.ndbm over libchainhash.
+
+    import chainhash_dbm
+    with chainhash_dbm.open("animals", "c") as db:
+        db["moose"] = "alces"
+
+What dbm.ndbm's documentation says holds here, too; a database has no largest pair, and NAME.pag is what the ndbm
+interface of the library makes (include/chainhash/ndbm.h says what is different). The library is found as the system finds
+libraries, or in the folder that $CHAINHASH_LIBRARY names. As with dbm.ndbm an object is for one thread at a time.
+
+take_the_place_of_ndbm() makes `dbm.ndbm` this module where Python was built without one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import types
+from collections.abc import Iterator
+
+__all__ = ["error", "library", "open", "take_the_place_of_ndbm"]
+
+library = "chainhash"
+_MODES = {
+    "r": os.O_RDONLY,
+    "w": os.O_RDWR,
+    "rw": os.O_RDWR,
+    "c": os.O_RDWR | os.O_CREAT,
+    "n": os.O_RDWR | os.O_CREAT | os.O_TRUNC,
+}
+
+
+class error(OSError):  # noqa: N801, the name is dbm's
+    """What goes wrong with a database, but for keys that are not there."""
+
+
+class _Datum(ctypes.Structure):
+    _fields_ = (("dptr", ctypes.c_void_p), ("dsize", ctypes.c_int))
+
+
+def _load() -> ctypes.CDLL:
+    name = "libchainhash_ndbm.so.0"
+    folder = os.environ.get("CHAINHASH_LIBRARY")
+    if folder:
+        ctypes.CDLL(os.path.join(folder, "libchainhash.so.0"), mode=ctypes.RTLD_GLOBAL)
+        name = os.path.join(folder, name)
+    found = ctypes.CDLL(name, use_errno=True)
+    found.dbm_open.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_uint]
+    found.dbm_open.restype = ctypes.c_void_p
+    found.dbm_close.argtypes = [ctypes.c_void_p]
+    found.dbm_close.restype = None
+    for call in (found.dbm_fetch, found.dbm_firstkey, found.dbm_nextkey):
+        call.restype = _Datum
+        call.argtypes = [ctypes.c_void_p]
+    found.dbm_fetch.argtypes = [ctypes.c_void_p, _Datum]
+    found.dbm_store.argtypes = [ctypes.c_void_p, _Datum, _Datum, ctypes.c_int]
+    found.dbm_delete.argtypes = [ctypes.c_void_p, _Datum]
+    return found
+
+
+_library = _load()
+
+
+def _bytes(value: str | bytes | bytearray, what: str) -> bytes:
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    raise TypeError(f"dbm {what} must be bytes or string, not {type(value).__name__}")
+
+
+def _datum(value: bytes) -> _Datum:
+    return _Datum(ctypes.cast(ctypes.c_char_p(value), ctypes.c_void_p), len(value))
+
+
+class _Database:
+    """What open() returns: keys and values are bytes; a str is taken as its UTF-8."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle: int | None = handle
+
+    def _open(self) -> int:
+        if self._handle is None:
+            raise error("DBM object has already been closed")
+        return self._handle
+
+    def _taken(self, datum: _Datum) -> bytes | None:
+        return None if datum.dptr is None else ctypes.string_at(datum.dptr, datum.dsize)
+
+    def _failed(self) -> error:
+        number = ctypes.get_errno()
+        return error(number, os.strerror(number))
+
+    def _fetch(self, key: str | bytes) -> bytes | None:
+        wanted = _bytes(key, "mappings")
+        return self._taken(_library.dbm_fetch(self._open(), _datum(wanted)))
+
+    def __getitem__(self, key: str | bytes) -> bytes:
+        value = self._fetch(key)
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key: str | bytes, value: str | bytes) -> None:
+        kept, content = _bytes(key, "mappings"), _bytes(value, "mappings")
+        if _library.dbm_store(self._open(), _datum(kept), _datum(content), 1):
+            raise self._failed()
+
+    def __delitem__(self, key: str | bytes) -> None:
+        wanted = _bytes(key, "mappings")
+        if not _library.dbm_delete(self._open(), _datum(wanted)):
+            return
+        failed = self._failed()
+        raise KeyError(key) if failed.errno == 2 else failed
+
+    def __contains__(self, key: str | bytes) -> bool:
+        return self._fetch(key) is not None
+
+    def _every_key(self) -> Iterator[bytes]:
+        key = self._taken(_library.dbm_firstkey(self._open()))
+        while key is not None:
+            yield key
+            key = self._taken(_library.dbm_nextkey(self._open()))
+
+    def keys(self) -> list[bytes]:
+        return list(self._every_key())
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def get(self, key: str | bytes, default: bytes | None = None) -> bytes | None:
+        value = self._fetch(key)
+        return default if value is None else value
+
+    def setdefault(self, key: str | bytes, default: str | bytes = b"") -> bytes:
+        value = self._fetch(key)
+        if value is None:
+            self[key] = default
+            value = _bytes(default, "mappings")
+        return value
+
+    def clear(self) -> None:
+        for key in self.keys():
+            del self[key]
+
+    def close(self) -> None:
+        """Sync and close; a second time it is nothing."""
+        if self._handle is not None:
+            handle, self._handle = self._handle, None
+            _library.dbm_close(handle)
+
+    def __del__(self) -> None:
+        self.close()
+
+    def __enter__(self) -> _Database:
+        self._open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open(
+    filename: str | bytes | os.PathLike[str] | os.PathLike[bytes], flag: str = "r", mode: int = 0o666
+) -> _Database:
+    """The database in FILENAME.pag: to read "r", to write "w", made if need be "c", made empty "n"."""
+    if flag not in _MODES:
+        raise error("Flag must be 'r', 'w', 'c', or 'n'")
+    handle = _library.dbm_open(os.fsencode(filename), _MODES[flag], mode)
+    if not handle:
+        number = ctypes.get_errno()
+        raise error(number, os.strerror(number), os.fspath(filename))
+    return _Database(handle)
+
+
+def take_the_place_of_ndbm() -> None:
+    """From now on `import dbm.ndbm` gives this module's functions; call it before anything imports dbm.ndbm."""
+    stand_in = types.ModuleType("_dbm")
+    stand_in.__dict__.update(open=open, error=error, library=library)
+    sys.modules["_dbm"] = stand_in

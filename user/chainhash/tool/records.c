@@ -1,0 +1,239 @@
+/*
+ * records.c - the commands that store and print records, and their text.
+ *
+ * A dump is lines of "key TAB data". Bytes that are not printed, backslashes and those two
+ * separators are escaped, so that any bytes pass. A line that begins with "#chainhash" is a
+ * comment.
+ */
+#include "tool.h"
+
+#include <ctype.h>
+
+void print_escaped(FILE *file, struct chainhash_item item)
+{
+	const unsigned char *bytes = item.bytes;
+
+	for (size_t i = 0; i < item.size; i++) {
+		unsigned char c = bytes[i];
+
+		if (c == '\\')
+			fputs("\\\\", file);
+		else if (c == '\t')
+			fputs("\\t", file);
+		else if (c == '\n')
+			fputs("\\n", file);
+		else if (c < 0x20 || c == 0x7f || (c == '#' && !i))
+			fprintf(file, "\\x%02x", c);
+		else
+			putc(c, file);
+	}
+}
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)tolower((unsigned char)c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool unescape(const char *text, size_t size, char *bytes, size_t *count)
+{
+	*count = 0;
+	for (size_t i = 0; i < size; i++) {
+		int high, low;
+		char c = text[i];
+
+		if (c == '\\') {
+			if (++i == size)
+				return false;
+			c = text[i];
+			if (c == 't') {
+				c = '\t';
+			} else if (c == 'n') {
+				c = '\n';
+			} else if (c == 'x') {
+				if (size - i < 3)
+					return false;
+				high = hex_value(text[i + 1]);
+				low = hex_value(text[i + 2]);
+				if (high < 0 || low < 0)
+					return false;
+				c = (char)(high * 16 + low);
+				i += 2;
+			} else if (c != '\\') {
+				return false;
+			}
+		}
+		bytes[(*count)++] = c;
+	}
+	return true;
+}
+
+/* One line into the table: 0, 1 (the key is there and is to stay), or a negative errno. */
+static int load_line(const struct settings *settings, char *line, size_t size,
+		     struct chainhash *table)
+{
+	char *tab = memchr(line, '\t', size);
+	struct chainhash_item key = {line, 0}, data = {tab + 1, 0};
+	int error;
+
+	if (!tab)
+		return -EINVAL;
+	/* In place: what is unescaped is never longer. */
+	if (!unescape(line, (size_t)(tab - line), line, &key.size) ||
+	    !unescape(tab + 1, size - (size_t)(tab + 1 - line), tab + 1, &data.size))
+		return -EINVAL;
+	error = chainhash_put(table, key, data,
+			      settings->keep ? CHAINHASH_INSERT : CHAINHASH_REPLACE);
+	return error == -EEXIST ? 1 : error;
+}
+
+int load_lines(const struct settings *settings, FILE *file, const char *name,
+	       struct chainhash *table, uint64_t *records)
+{
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t size;
+	uint64_t number = 0;
+	int error = 0;
+
+	*records = 0;
+	while (error >= 0 && (size = getline(&line, &room, file)) >= 0) {
+		number++;
+		if (size && line[size - 1] == '\n')
+			size--;
+		if (size >= 10 && !memcmp(line, "#chainhash", 10))
+			continue;
+		error = load_line(settings, line, (size_t)size, table);
+		*records += !error;
+		if (number % 65536 == 0)
+			progress(settings, "lines", number, 0);
+	}
+	progress_end(settings);
+	free(line);
+	if (error == -EINVAL)
+		return complain(0, "%s: line %" PRIu64 " is no KEY<TAB>DATA", name, number);
+	if (error < 0)
+		return complain(error, "%s: line %" PRIu64, name, number);
+	return ferror(file) ? complain(-errno, "%s", name) : DONE;
+}
+
+int command_load(struct settings *settings)
+{
+	const char *path = settings->words[0];
+	const char *name = settings->word_count > 1 ? settings->words[1] : "-";
+	FILE *file = strcmp(name, "-") ? fopen(name, "r") : stdin;
+	struct chainhash *table;
+	uint64_t records;
+	int status;
+
+	if (!file)
+		return complain(-errno, "%s", name);
+	table = open_table(settings, path, CHAINHASH_CREATE);
+	status = table ? load_lines(settings, file, name, table, &records) : FAILED;
+	if (file != stdin)
+		fclose(file);
+	if (!table)
+		return FAILED;
+	if (status) {
+		chainhash_abandon(table);
+		return complain(0, "%s: nothing was changed", path);
+	}
+	return close_table(table, path, DONE);
+}
+
+int command_dump(struct settings *settings)
+{
+	struct chainhash_cursor cursor = {{0, 0}};
+	struct chainhash_item key, data;
+	struct chainhash_status about;
+	struct chainhash *table = open_table(settings, settings->words[0], CHAINHASH_READ_ONLY);
+	int error;
+
+	if (!table)
+		return FAILED;
+	chainhash_status(table, &about);
+	printf("#chainhash 1 bucket-size=%u fill-factor=%u hash=%s records=%" PRIu64 "\n",
+	       about.bucket_size, about.fill_factor, about.hash, about.records);
+	while (!(error = chainhash_scan(table, &cursor, &key, &data))) {
+		print_escaped(stdout, key);
+		putchar('\t');
+		print_escaped(stdout, data);
+		putchar('\n');
+	}
+	chainhash_close(table);
+	return error == -ENOENT ? DONE : complain(error, "%s", settings->words[0]);
+}
+
+/* A word of the command line, unescaped in place: false, after a complaint, if it can't be. */
+static bool item_of(char *word, struct chainhash_item *item)
+{
+	*item = (struct chainhash_item){word, 0};
+	if (unescape(word, strlen(word), word, &item->size))
+		return true;
+	complain(0, "'%s': a backslash must be before \\, t, n or xNN", word);
+	return false;
+}
+
+int command_get(struct settings *settings)
+{
+	struct chainhash_item key, data;
+	struct chainhash *table;
+	int error;
+
+	if (!item_of(settings->words[1], &key))
+		return FAILED;
+	table = open_table(settings, settings->words[0], CHAINHASH_READ_ONLY);
+	if (!table)
+		return FAILED;
+	error = chainhash_get(table, key, &data);
+	if (!error) {
+		print_escaped(stdout, data);
+		putchar('\n');
+	}
+	chainhash_close(table);
+	if (error == -ENOENT)
+		return NO;
+	return error ? complain(error, "%s", settings->words[0]) : DONE;
+}
+
+/* Make one change: @expected is the error that is an answer. */
+static int finish(struct chainhash *table, const char *path, int error, int expected)
+{
+	if (!error)
+		return close_table(table, path, DONE);
+	chainhash_abandon(table);
+	return error == expected ? NO : complain(error, "%s", path);
+}
+
+int command_put(struct settings *settings)
+{
+	const char *path = settings->words[0];
+	struct chainhash_item key, data;
+	struct chainhash *table;
+	int error;
+
+	if (!item_of(settings->words[1], &key) || !item_of(settings->words[2], &data))
+		return FAILED;
+	table = open_table(settings, path, CHAINHASH_CREATE);
+	if (!table)
+		return FAILED;
+	error = chainhash_put(table, key, data,
+			      settings->keep ? CHAINHASH_INSERT : CHAINHASH_REPLACE);
+	return finish(table, path, error, -EEXIST);
+}
+
+int command_delete(struct settings *settings)
+{
+	const char *path = settings->words[0];
+	struct chainhash_item key;
+	struct chainhash *table;
+
+	if (!item_of(settings->words[1], &key))
+		return FAILED;
+	table = open_table(settings, path, 0);
+	if (!table)
+		return FAILED;
+	return finish(table, path, chainhash_delete(table, key), -ENOENT);
+}

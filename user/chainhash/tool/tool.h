@@ -1,0 +1,62 @@
+/*
+ * tool.h - what the commands of chainhash share.
+ *
+ * Statuses: 0, done; 1, the answer is no (no such key, something is wrong with the file); 2, it
+ * could not be done, and a line on standard error says why.
+ */
+#pragma once
+
+#include "chainhash.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DONE = 0, NO = 1, FAILED = 2 };
+
+/* What the command line says. */
+struct settings {
+	struct chainhash_options options;
+	int flags;
+	bool json, quiet, keep; /* keep: a key that is there stays as it is */
+	char **words;		/* after the command's name */
+	int word_count;
+};
+
+/* The commands: each gives a status. */
+int command_load(struct settings *settings);
+int command_dump(struct settings *settings);
+int command_get(struct settings *settings);
+int command_put(struct settings *settings);
+int command_delete(struct settings *settings);
+int command_stat(struct settings *settings);
+int command_tune(struct settings *settings);
+int command_verify(struct settings *settings);
+int command_repair(struct settings *settings);
+
+/* Say what went wrong and give FAILED. @error is a negative errno, or 0. */
+__attribute__((__format__(__printf__, 2, 3))) int complain(int error, const char *format, ...);
+
+/* Open the table, or complain. */
+struct chainhash *open_table(const struct settings *settings, const char *path, int flags);
+
+/* Close it after changes, or complain; gives @status if all is well. */
+int close_table(struct chainhash *table, const char *path, int status);
+
+/* Show on a terminal how far long work is; @done of @all, or @done so far with an @all of 0. */
+void progress(const struct settings *settings, const char *what, uint64_t done, uint64_t all);
+void progress_end(const struct settings *settings);
+
+/* Text of bytes: \\, \t, \n and \xNN for what is not printed; and back: false if it is none. */
+void print_escaped(FILE *file, struct chainhash_item item);
+bool unescape(const char *text, size_t size, char *bytes, size_t *count);
+
+/* A string of JSON; bytes that are no UTF-8 are written as \u00NN. */
+void print_json(FILE *file, const char *text);
+
+/* Read lines of "key TAB data" (the format of dump) and put them into @table. Gives a status. */
+int load_lines(const struct settings *settings, FILE *file, const char *name,
+	       struct chainhash *table, uint64_t *records);
