@@ -26,7 +26,9 @@ SCALE = int(os.environ.get("CHAINHASH_SCALE", "1"))
 SEED = int(os.environ.get("CHAINHASH_SEED", "1"))
 SANITIZED = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 THREADS = "-O1 -g -fsanitize=thread"
-WRAPPED = "-Wl,--wrap=pwritev64,--wrap=pread64,--wrap=fdatasync,--wrap=ftruncate64,--wrap=malloc,--wrap=calloc,--wrap=realloc"
+WRAPPED = (
+    "-Wl,--wrap=pwritev64,--wrap=pread64,--wrap=fdatasync,--wrap=ftruncate64,--wrap=malloc,--wrap=calloc,--wrap=realloc"
+)
 
 
 def run(*command: str | Path, status: int | None = 0, **options) -> str:
