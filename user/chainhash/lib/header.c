@@ -200,14 +200,3 @@ int header_read(struct chainhash *t, struct header *header)
 		return header_take(t, second, header);
 	return header_take(t, first, header);
 }
-
-int header_read_older(struct chainhash *t, struct header *header)
-{
-	u8 first[HEADER_SIZE], second[HEADER_SIZE];
-
-	if (!header_at(t->store.descriptor, 0, first) || !header_at(t->store.descriptor, 1, second))
-		return -ENOENT;
-	if (load64(second + 16) > load64(first + 16))
-		return header_take(t, first, header);
-	return header_take(t, second, header);
-}

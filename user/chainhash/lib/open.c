@@ -115,8 +115,7 @@ static int header_apply(struct chainhash *t, const struct header *header,
 	t->store.end = header->end;
 	t->store.sequence = header->sequence;
 	limit_set(t);
-	t->high_mask = (u32)((1ull << top_bit(t->max_bucket)) - 1);
-	t->low_mask = t->high_mask >> 1;
+	set_masks(t);
 	return options ? hash_check(t, options) : 0;
 }
 

@@ -31,8 +31,7 @@ void set_buckets(struct chainhash *t, u32 max_bucket)
 	for (unsigned i = before + 1; i <= now; i++)
 		t->spares[i] = t->spares[i - 1];
 	t->max_bucket = max_bucket;
-	t->high_mask = (u32)((1ull << now) - 1);
-	t->low_mask = t->high_mask >> 1;
+	set_masks(t);
 }
 
 bool split_wanted(const struct chainhash *t, u32 size)
