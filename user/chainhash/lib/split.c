@@ -220,10 +220,11 @@ static int divide_page(struct division *d)
 	used = view_used(pages[0]);
 	memcpy(copy, pages[0], index_size(count));
 	memcpy(copy + size - used, pages[0] + size - used, used);
-	for (u32 i = 0; i < count; i++) {
+	for (u32 i = 0, sum = 0; i < count; i++) {
 		struct item item;
 
-		if (!item_read(copy, size, i, &item))
+		/* Items that lie on each other are more than there is room for. */
+		if (!item_read(copy, size, i, &item) || (sum += item.size) > used)
 			return -EBADMSG;
 	}
 	pages[1] = page_change(t, (u64)d->new + t->spares[top_bit(d->new) - 1], &error);
