@@ -116,7 +116,7 @@ MACHINES = {
 @pytest.mark.parametrize("machine", MACHINES)
 def test_other_machines_have_the_same_files(plain, sanitized, tmp_path, machine):
     compiler, runner, packages = MACHINES[machine]
-    (tmp_path / "main.c").write_text('#include <stdio.h>\nint main(void) { return puts("") < 0; }\n')
+    (tmp_path / "main.c").write_text('#include <errno.h>\n#include <stdio.h>\nint main(void) { return puts("") < 0; }\n')
     try:
         run(*compiler.split(), "-static", tmp_path / "main.c", "-o", tmp_path / "main")
         run(*runner, tmp_path / "main")
