@@ -56,7 +56,7 @@ def program(library: Path, name: str, flags: str, *more: str, compiler: str = "g
     """A test program linked with all objects of the library, hidden names included."""
     target = library / name
     sources = [TESTS / f"{name}.c", TESTS / "model.c"]
-    objects = sorted((library / "lib").glob("*.o"))
+    objects = sorted((library / "lib").rglob("*.o"))
     includes = [f"-I{PACKAGE / 'include'}", f"-I{PACKAGE / 'lib'}"]
     with (library / ".lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -116,7 +116,9 @@ MACHINES = {
 @pytest.mark.parametrize("machine", MACHINES)
 def test_other_machines_have_the_same_files(plain, sanitized, tmp_path, machine):
     compiler, runner, packages = MACHINES[machine]
-    (tmp_path / "main.c").write_text('#include <errno.h>\n#include <stdio.h>\nint main(void) { return puts("") < 0; }\n')
+    (tmp_path / "main.c").write_text(
+        '#include <errno.h>\n#include <stdio.h>\nint main(void) { return puts("") < 0; }\n'
+    )
     try:
         run(*compiler.split(), "-static", tmp_path / "main.c", "-o", tmp_path / "main")
         run(*runner, tmp_path / "main")

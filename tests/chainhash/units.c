@@ -1,9 +1,9 @@
 /*
  * units.c - functions of the library's inside against what they stand for.
  */
-#include "hash.h"
+#include "buckets/hash.h"
 #include "model.h"
-#include "store.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * header.c - the headers' bytes. See header.h.
  */
 #include "header.h"
-#include "store.h"
+#include "store/store.h"
 
 #include <stdarg.h>
 #include <stdio.h>

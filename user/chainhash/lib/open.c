@@ -1,13 +1,13 @@
 /*
  * open.c - a table's begin and end.
  */
-#include "hash.h"
+#include "buckets/hash.h"
 #include "header.h"
-#include "lock.h"
-#include "overflow.h"
-#include "pool.h"
-#include "split.h"
-#include "store.h"
+#include "store/lock.h"
+#include "buckets/overflow.h"
+#include "store/pool.h"
+#include "buckets/split.h"
+#include "store/store.h"
 
 #include <fcntl.h>
 #include <libgen.h>

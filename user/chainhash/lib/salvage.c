@@ -5,12 +5,12 @@
  * overflow pages that no chain reached: a chain that was cut leaves its chunks there, in use by
  * the account. A page whose checksum is wrong is not looked at: its records may be wrong, too.
  */
-#include "big.h"
-#include "hash.h"
+#include "buckets/big.h"
+#include "buckets/hash.h"
 #include "header.h"
-#include "lock.h"
-#include "pool.h"
-#include "store.h"
+#include "store/lock.h"
+#include "store/pool.h"
+#include "store/store.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

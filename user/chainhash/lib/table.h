@@ -3,15 +3,16 @@
  *
  * Layers, each calling only those below:
  *
- *	open.c		chainhash_open(), close, the header's fields
- *	records.c	get, put, delete; scan.c; verify.c, salvage.c
- *	split.c		which bucket a hash belongs to, and how the table grows
- *	big.c		records larger than a page
- *	overflow.c	overflow chunks: buddy-in-waiting, the account of what is in use
- *	pool.c		pages in memory: least recently used, changed, read and written
- *	store.c		pages in the file: the map from logical to physical, free pages; sync.c
- *	lock.c		one writer, and which states readers are at
- *	io.c		whole reads and writes
+ *	open.c			chainhash_open(), close; header.c, the file's headers
+ *	records.c		get, put, delete; scan.c; verify.c, salvage.c
+ *	buckets/split.c		how the table grows; hash.c, which bucket a key belongs to
+ *	buckets/big.c		records larger than a page
+ *	buckets/overflow.c	overflow chunks: buddy-in-waiting, the account of what is in use
+ *	buckets/bucket.c	records on a page
+ *	store/pool.c		pages in memory: least recently used, changed, read and written
+ *	store/store.c		pages in the file: from logical to physical, free pages; sync.c;
+ *map.c store/lock.c		one writer, and which states readers are at
+ *	store/io.c		whole reads and writes; checksum.c
  *
  * Logical pages. Primary pages and overflow pages have one number space, the text's: overflow pages
  * made while the table is in generation s lie between the pages of generations s and s + 1 (see

@@ -1,8 +1,8 @@
 /*
  * pool.c - pages in memory: least recently used. See pool.h.
  */
-#include "pool.h"
-#include "store.h"
+#include "store/pool.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /*
  * store.c - where pages are in the file, and which of its pages are free. See store.h.
  */
-#include "store.h"
-#include "lock.h"
-#include "pool.h"
+#include "store/store.h"
+#include "store/lock.h"
+#include "store/pool.h"
 
 #include <stdlib.h>
 

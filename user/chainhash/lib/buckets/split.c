@@ -5,10 +5,10 @@
  * without its highest bit. Everything that can fail comes first: both buckets are put together as
  * images in memory, then their chunks are taken, and only then is a page of the table written to.
  */
-#include "split.h"
-#include "hash.h"
-#include "overflow.h"
-#include "pool.h"
+#include "buckets/split.h"
+#include "buckets/hash.h"
+#include "buckets/overflow.h"
+#include "store/pool.h"
 
 /* A page or chunk of one of the two buckets to be, of the size of a page. Bytes follow. */
 struct image {
