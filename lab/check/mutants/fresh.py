@@ -227,11 +227,15 @@ def make_patch(path: str, old: str, new: str) -> str:
     return "".join(lines)
 
 
+# No C of the kernel: whether a change of it compiles is asked of the kernel's build alone.
+NOT_DRAWN = ("other", "lab", "chainhash")
+
+
 def source_files(names: list[str]) -> dict[str, list[str]]:
     """By room, the files in which bugs are planted."""
     rooms: dict[str, list[str]] = {}
     for name in names:
-        c = name.endswith((".c", ".h")) and room_of(name) not in ("other", "lab")
+        c = name.endswith((".c", ".h")) and room_of(name) not in NOT_DRAWN
         python = name.endswith(".py") and name.startswith("lab/") and not name.startswith("lab/check/mutants/")
         if c or python:
             rooms.setdefault(room_of(name), []).append(name)

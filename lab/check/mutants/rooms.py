@@ -26,6 +26,7 @@ ROOM_BY_FOLDER = {  # the longest that fits counts
     "kernel/rare": "proc",
     "kernel/socket": "socket",
     "kernel/tty": "tty",
+    "user/chainhash": "chainhash",
     "lab": "lab",
 }
 
@@ -53,6 +54,7 @@ STAGES = {
     "ipc": ["tests/differential", MACHINES, REST],
     "socket": ["tests/booted/sockets", "tests/differential", MACHINES, REST],
     "tty": ["tests/booted/terminal/test_terminal.py tests/booted/terminal/test_shell.py", MACHINES, REST],
+    "chainhash": ["tests/chainhash"],
     "lab": ["tests/lab", "tests/booted", "tests"],
 }
 
@@ -77,7 +79,7 @@ def stages_of(room: str, tree: Path) -> list[str]:
 def needs_kernels(arguments: str) -> bool:
     """Do these tests boot anything? Hosted ones and those of the lab's own functions do not."""
     return not all(
-        word.startswith(("tests/hosted", "tests/hash/test_tables"))
+        word.startswith(("tests/hosted", "tests/hash/test_tables", "tests/chainhash"))
         for word in shlex.split(arguments)
         if word.startswith("tests")
     )
