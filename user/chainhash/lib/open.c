@@ -351,6 +351,7 @@ int chainhash_refresh(struct chainhash *t)
 	error = header_apply(t, &header, NULL);
 	if (error)
 		return error;
+	t->store.failed = false;
 	if (pool)
 		error = load(t, &header);
 	else
