@@ -11,7 +11,7 @@
  */
 #include "header.h"
 #include "model.h"
-#include "store.h"
+#include "store/store.h"
 
 #include <fcntl.h>
 #include <stdio.h>

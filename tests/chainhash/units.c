@@ -1,12 +1,14 @@
 /*
  * units.c - functions of the library's inside against what they stand for.
  */
-#include "hash.h"
+#include "buckets/hash.h"
 #include "model.h"
-#include "store.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* hash_default() reads four bytes at a time; here one after the other. */
 static void check_default_hash(void)
@@ -36,6 +38,30 @@ static void check_checksum(void)
 	CHECK(checksum_by_tables(zeros, sizeof(zeros)) == 0x8a9136aa);
 }
 
+/* A reader whose file was cut off under it hears of it, and finds nothing rather than less. */
+static void check_failed_refresh(void)
+{
+	int descriptor = memfd_create("table", 0);
+	struct chainhash_item key = {"key", 3}, data;
+	struct chainhash *writer, *reader;
+	char path[64];
+
+	CHECK(descriptor >= 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+	CHECK(!chainhash_open(&writer, path, CHAINHASH_CREATE, 0, NULL));
+	CHECK(!chainhash_put(writer, key, key, 0) && !chainhash_sync(writer));
+	CHECK(!chainhash_open(&reader, path, CHAINHASH_READ_ONLY, 0, NULL));
+	CHECK(!chainhash_delete(writer, key) && !chainhash_sync(writer));
+	CHECK(!chainhash_put(writer, key, key, 0) && !chainhash_sync(writer));
+	CHECK(!chainhash_get(reader, key, &data) && data.size == 3);
+	CHECK(!ftruncate(descriptor, PAGES_PLACE + 1));
+	CHECK(chainhash_refresh(reader) == -EBADMSG);
+	CHECK(chainhash_get(reader, key, &data) == -EIO);
+	chainhash_abandon(reader);
+	chainhash_abandon(writer);
+	close(descriptor);
+}
+
 /* The values of all functions, for a test that compares builds. */
 static void print_values(void)
 {
@@ -59,6 +85,7 @@ int main(void)
 {
 	check_default_hash();
 	check_checksum();
+	check_failed_refresh();
 	print_values();
 	return 0;
 }

@@ -23,6 +23,7 @@ PLUG_INS = {
     "hash/any": "a function each",
     "hash/name": "a function each",
     "hosted/tests": "a program of tests each",
+    "tests/chainhash/corpus": "an input each",
     "tests/fuzz/found": "a sequence each",
     "tests/mutants": "a planted bug each",
     "user/workload": "a load each",

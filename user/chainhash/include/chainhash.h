@@ -155,7 +155,11 @@ CHAINHASH_API int chainhash_scan(struct chainhash *table, struct chainhash_curso
  */
 CHAINHASH_API int chainhash_sync(struct chainhash *table);
 
-/* Go over to the newest synced state, on a handle with CHAINHASH_READ_ONLY; else -EINVAL. */
+/*
+ * Go over to the newest synced state, on a handle with CHAINHASH_READ_ONLY; else -EINVAL. Errors as
+ * of chainhash_open(): the handle may have lost its state then, and gives -EIO until a call
+ * succeeds.
+ */
 CHAINHASH_API int chainhash_refresh(struct chainhash *table);
 
 /* Sync (unless the handle is read-only) and give up the handle, which is gone after an error, too.

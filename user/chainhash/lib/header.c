@@ -2,7 +2,7 @@
  * header.c - the headers' bytes. See header.h.
  */
 #include "header.h"
-#include "store.h"
+#include "store/store.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -199,15 +199,4 @@ int header_read(struct chainhash *t, struct header *header)
 	if (!one || (two && load64(second + 16) > load64(first + 16)))
 		return header_take(t, second, header);
 	return header_take(t, first, header);
-}
-
-int header_read_older(struct chainhash *t, struct header *header)
-{
-	u8 first[HEADER_SIZE], second[HEADER_SIZE];
-
-	if (!header_at(t->store.descriptor, 0, first) || !header_at(t->store.descriptor, 1, second))
-		return -ENOENT;
-	if (load64(second + 16) > load64(first + 16))
-		return header_take(t, first, header);
-	return header_take(t, second, header);
 }

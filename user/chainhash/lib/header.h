@@ -30,9 +30,6 @@ int header_read(struct chainhash *t, struct header *header);
 /* The number of the newest state in the file, if there is a sound header. */
 int header_newest(int descriptor, u64 *sequence);
 
-/* The same, but the older of the two: for what can still be saved. */
-int header_read_older(struct chainhash *t, struct header *header);
-
 /* Set the size of pages, and what follows from it. */
 void set_page_size(struct chainhash *t, u32 size);
 

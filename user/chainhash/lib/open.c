@@ -1,13 +1,13 @@
 /*
  * open.c - a table's begin and end.
  */
-#include "hash.h"
+#include "buckets/hash.h"
 #include "header.h"
-#include "lock.h"
-#include "overflow.h"
-#include "pool.h"
-#include "split.h"
-#include "store.h"
+#include "store/lock.h"
+#include "buckets/overflow.h"
+#include "store/pool.h"
+#include "buckets/split.h"
+#include "store/store.h"
 
 #include <fcntl.h>
 #include <libgen.h>
@@ -115,8 +115,7 @@ static int header_apply(struct chainhash *t, const struct header *header,
 	t->store.end = header->end;
 	t->store.sequence = header->sequence;
 	limit_set(t);
-	t->high_mask = (u32)((1ull << top_bit(t->max_bucket)) - 1);
-	t->low_mask = t->high_mask >> 1;
+	set_masks(t);
 	return options ? hash_check(t, options) : 0;
 }
 
@@ -150,6 +149,16 @@ static int reader_settle(struct chainhash *t, struct header *header)
 	return refuse(-EAGAIN, "the file's writer is faster than we can read its header");
 }
 
+/* Map the file's pages of a state. */
+static int map_header(struct chainhash *t, const struct header *header)
+{
+	t->map.root = header->root.physical;
+	t->map.root_checksum = header->root.checksum;
+	t->map.end = header->end;
+	t->map.levels = header->levels;
+	return map_open(t);
+}
+
 static int open_reader(struct chainhash *t, int flags, const struct chainhash_options *options)
 {
 	struct header header;
@@ -160,14 +169,8 @@ static int open_reader(struct chainhash *t, int flags, const struct chainhash_op
 		error = header_apply(t, &header, options);
 	if (error)
 		return error;
-	if (!(flags & CHAINHASH_POOL)) {
-		t->map.root = header.root.physical;
-		t->map.root_checksum = header.root.checksum;
-		t->map.end = header.end;
-		t->map.levels = header.levels;
-		if (!map_open(t))
-			return 0;
-	}
+	if (!(flags & CHAINHASH_POOL) && !map_header(t, &header))
+		return 0;
 	return load(t, &header);
 }
 
@@ -341,20 +344,20 @@ int chainhash_refresh(struct chainhash *t)
 	if (error)
 		return error;
 	unlock_reader(t->store.descriptor, before);
+	t->store.failed = true;
 	map_close(t);
 	pool_reset(t);
 	store_free(&t->store);
 	error = header_apply(t, &header, NULL);
 	if (error)
 		return error;
-	if (!pool) {
-		t->map.root = header.root.physical;
-		t->map.root_checksum = header.root.checksum;
-		t->map.end = header.end;
-		t->map.levels = header.levels;
-		error = map_open(t);
-	}
-	return pool ? load(t, &header) : error;
+	t->store.failed = false;
+	if (pool)
+		error = load(t, &header);
+	else
+		error = map_header(t, &header);
+	t->store.failed = error != 0;
+	return error;
 }
 
 int chainhash_close(struct chainhash *t)

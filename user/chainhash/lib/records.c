@@ -4,12 +4,12 @@
  * A put comes in this order, so that an error leaves the table as it was: the split that is due;
  * the chunks of a record that fits on no page; the place; and only then bytes of the table.
  */
-#include "big.h"
-#include "hash.h"
-#include "overflow.h"
-#include "pool.h"
+#include "buckets/big.h"
+#include "buckets/hash.h"
+#include "buckets/overflow.h"
+#include "store/pool.h"
 #include "records.h"
-#include "split.h"
+#include "buckets/split.h"
 
 /*
  * Compare keys that are mostly short: without a call, and with few branches that depend on the

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "bucket.h"
+#include "buckets/bucket.h"
 
 /* What a lookup has found, or where it ended. */
 struct lookup {

@@ -5,12 +5,12 @@
  * overflow pages that no chain reached: a chain that was cut leaves its chunks there, in use by
  * the account. A page whose checksum is wrong is not looked at: its records may be wrong, too.
  */
-#include "big.h"
-#include "hash.h"
+#include "buckets/big.h"
+#include "buckets/hash.h"
 #include "header.h"
-#include "lock.h"
-#include "pool.h"
-#include "store.h"
+#include "store/lock.h"
+#include "store/pool.h"
+#include "store/store.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -167,25 +167,6 @@ static void copy_orphans(struct salvage *s, u32 ordinal)
 	free(copy);
 }
 
-/* Take the state of a header, as far as it can be read: -EBADMSG if nothing of it can. */
-static int load_state(struct chainhash *t, const struct header *header)
-{
-	struct store *store = &t->store;
-	int error;
-
-	store->end = header->end;
-	store->lost = 0;
-	t->high_mask = (u32)((1ull << top_bit(t->max_bucket)) - 1);
-	t->low_mask = t->high_mask >> 1;
-	error = store_load(t, header->root, header->levels, header->pages);
-	if (error || !store->lost)
-		return error;
-	for (u64 i = 0; i < store->level[0].count; i++)
-		if (store_has_page(store, i))
-			return 0;
-	return -EBADMSG;
-}
-
 static void account_load(struct salvage *s)
 {
 	struct chainhash *t = s->from;
@@ -237,16 +218,9 @@ static int open_damaged(struct salvage *s, const char *path,
 		say(s, "%s", chainhash_message());
 		return error;
 	}
-	error = load_state(t, &header);
-	if (error == -EBADMSG) {
-		say(s, "the newest state's map cannot be read: trying the one before");
-		error = header_read_older(t, &header);
-		if (!error) {
-			pool_reset(t);
-			store_free(&t->store);
-			error = load_state(t, &header);
-		}
-	}
+	t->store.end = header.end;
+	set_masks(t);
+	error = store_load(t, header.root, header.levels, header.pages);
 	if (t->store.lost)
 		say(s, "%llu pages of the map are damaged, or lead nowhere",
 		    (unsigned long long)t->store.lost);

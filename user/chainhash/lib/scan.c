@@ -5,9 +5,9 @@
  * view it goes from the last record to the first: what deletes a record puts the last one in its
  * place, which the scan has met already.
  */
-#include "big.h"
-#include "overflow.h"
-#include "pool.h"
+#include "buckets/big.h"
+#include "buckets/overflow.h"
+#include "store/pool.h"
 
 /* View @number of a bucket's chain: -ENOENT if it is shorter. */
 static int view_at(struct chainhash *t, u32 bucket, u32 number, struct view *view)

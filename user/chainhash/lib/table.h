@@ -3,15 +3,16 @@
  *
  * Layers, each calling only those below:
  *
- *	open.c		chainhash_open(), close, the header's fields
- *	records.c	get, put, delete; scan.c; verify.c, salvage.c
- *	split.c		which bucket a hash belongs to, and how the table grows
- *	big.c		records larger than a page
- *	overflow.c	overflow chunks: buddy-in-waiting, the account of what is in use
- *	pool.c		pages in memory: least recently used, changed, read and written
- *	store.c		pages in the file: the map from logical to physical, free pages; sync.c
- *	lock.c		one writer, and which states readers are at
- *	io.c		whole reads and writes
+ *	open.c			chainhash_open(), close; header.c, the file's headers
+ *	records.c		get, put, delete; scan.c; verify.c, salvage.c
+ *	buckets/split.c		how the table grows; hash.c, which bucket a key belongs to
+ *	buckets/big.c		records larger than a page
+ *	buckets/overflow.c	overflow chunks: buddy-in-waiting, the account of what is in use
+ *	buckets/bucket.c	records on a page
+ *	store/pool.c		pages in memory: least recently used, changed, read and written
+ *	store/store.c		pages in the file: from logical to physical, free pages; sync.c;
+ *map.c store/lock.c		one writer, and which states readers are at
+ *	store/io.c		whole reads and writes; checksum.c
  *
  * Logical pages. Primary pages and overflow pages have one number space, the text's: overflow pages
  * made while the table is in generation s lie between the pages of generations s and s + 1 (see
@@ -182,28 +183,26 @@ struct level {
 		fresh; /* entries that changed since the last sync: their place is ours to write */
 };
 
-/* Physical pages that the state of sync @sequence has no use for: readers of older ones have. */
+/* A physical page that states from @sequence on have no use for; readers of older ones have. */
 struct retired {
 	u64 sequence;
-	size_t count;
+	u32 physical;
 };
 
 struct store {
 	int descriptor;
 	bool writable, failed, is_new;
 	bool tolerant; /* what can't be read counts as @lost pages, and as empty (salvage.c) */
-	u64 lost; /* or damaged */
-	u64 sequence; /* of the newest state in the file */
+	u64 lost;      /* or damaged */
+	u64 sequence;  /* of the newest state in the file */
 	struct level level[LEVELS];
 	unsigned levels; /* the map's pages: levels 1 to @levels */
 	u32 first, end;	 /* physical pages: first of all, behind the last */
 	u32 written;	 /* behind the last one that was written */
 	struct bits free;
-	u32 free_count, free_from;			 /* search on from here */
-	u32 *retired;					 /* pages, in order of retirement */
-	size_t retired_count, retired_room, retired_now; /* retired_now: since the last sync */
-	struct retired *batches;
-	size_t batch_count, batch_room;
+	u32 free_count, free_from; /* search on from here */
+	struct retired *retired;   /* in order of their retirement */
+	size_t retired_count, retired_room;
 	u64 reads, writes;
 };
 
@@ -274,6 +273,13 @@ struct chainhash {
 	u8 *copy;		     /* of what the caller gives us that is ours */
 	size_t copy_room;
 };
+
+/* What follows from the last bucket. */
+static inline void set_masks(struct chainhash *t)
+{
+	t->high_mask = (u32)((1ull << top_bit(t->max_bucket)) - 1);
+	t->low_mask = t->high_mask >> 1;
+}
 
 static inline u64 primary_page(const struct chainhash *t, u32 bucket)
 {

@@ -1,11 +1,11 @@
 /*
  * verify.c - what a table is like, and whether it is as it should be.
  */
-#include "hash.h"
-#include "overflow.h"
-#include "pool.h"
+#include "buckets/hash.h"
+#include "buckets/overflow.h"
+#include "store/pool.h"
 #include "records.h"
-#include "store.h"
+#include "store/store.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,8 +2,9 @@
  * tune.c - which bucket size and fill factor the records of a table want, measured.
  *
  * The records (the first million of them) are put into a new table of each choice, and each is
- * looked up, in the order of a scan of the old one; CPU time and the size of the file count. A fill
- * factor is a part of what fits on a page by the text's equation (1): pair length * factor >= size.
+ * looked up, in the order of a scan of the old one; CPU time (with that of the scan) and the size
+ * of the file count. A fill factor is a part of what fits on a page by the text's equation (1):
+ * pair length * factor >= size.
  */
 #include "tool.h"
 
@@ -18,10 +19,10 @@ struct choice {
 	uint64_t file_bytes;
 };
 
-struct records {
-	struct chainhash_item *keys, *data;
-	size_t count, room;
-	uint64_t bytes;
+/* What is measured with: the first records of a table in the order of a scan. */
+struct source {
+	struct chainhash *table;
+	uint64_t records, bytes;
 };
 
 static double cpu_seconds(void)
@@ -32,70 +33,34 @@ static double cpu_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static bool copy_item(struct chainhash_item *to, struct chainhash_item from)
-{
-	void *bytes = malloc(from.size + 1);
-
-	if (!bytes)
-		return false;
-	if (from.size)
-		memcpy(bytes, from.bytes, from.size);
-	*to = (struct chainhash_item){bytes, from.size};
-	return true;
-}
-
-static int read_records(const struct settings *settings, struct chainhash *table,
-			struct records *records)
+/* Put every record of the source into @to (or look it up there: @to is read-only). */
+static int each_record(struct source *source, struct chainhash *to, bool put)
 {
 	struct chainhash_cursor cursor = {{0, 0}};
-	struct chainhash_item key, data;
+	struct chainhash_item key, data, found;
 	int error = 0;
 
-	while (records->count < RECORDS_MOST) {
-		error = chainhash_scan(table, &cursor, &key, &data);
+	source->records = source->bytes = 0;
+	while (!error && source->records < RECORDS_MOST) {
+		error = chainhash_scan(source->table, &cursor, &key, &data);
 		if (error)
-			break;
-		if (records->count == records->room) {
-			size_t room = records->room * 2 + 1024, size = room * sizeof(key);
-			void *keys = realloc(records->keys, size);
-			void *contents = realloc(records->data, size);
-
-			records->keys = keys ? keys : records->keys;
-			records->data = contents ? contents : records->data;
-			if (!keys || !contents)
-				return -ENOMEM;
-			records->room = room;
-		}
-		if (!copy_item(&records->keys[records->count], key))
-			return -ENOMEM;
-		if (!copy_item(&records->data[records->count], data)) {
-			free((void *)(uintptr_t)records->keys[records->count].bytes);
-			return -ENOMEM;
-		}
-		records->bytes += key.size + data.size;
-		if (++records->count % 65536 == 0)
-			progress(settings, "records read", records->count, 0);
+			return error == -ENOENT ? 0 : error;
+		if (put)
+			error = chainhash_put(to, key, data, 0);
+		else if (to)
+			error = chainhash_get(to, key, &found);
+		source->bytes += key.size + data.size;
+		source->records++;
 	}
-	return error == -ENOENT ? 0 : error;
+	return error;
 }
 
-static void free_records(struct records *records)
-{
-	for (size_t i = 0; i < records->count; i++) {
-		free((void *)(uintptr_t)records->keys[i].bytes);
-		free((void *)(uintptr_t)records->data[i].bytes);
-	}
-	free(records->keys);
-	free(records->data);
-}
-
-/* Measure one choice in the file @path, which is gone afterwards. */
-static int measure(const struct settings *settings, const struct records *records, const char *path,
+/* Measure one choice in the file @path, which is emptied first. */
+static int measure(const struct settings *settings, struct source *source, const char *path,
 		   struct choice *choice)
 {
 	struct chainhash_options options = settings->options;
 	struct chainhash_status about;
-	struct chainhash_item data;
 	struct chainhash *table;
 	double begin = cpu_seconds();
 	int error;
@@ -107,8 +72,7 @@ static int measure(const struct settings *settings, const struct records *record
 			       &options);
 	if (error)
 		return error;
-	for (size_t i = 0; i < records->count && !error; i++)
-		error = chainhash_put(table, records->keys[i], records->data[i], 0);
+	error = each_record(source, table, true);
 	if (!error)
 		error = chainhash_sync(table);
 	choice->create = cpu_seconds() - begin;
@@ -116,16 +80,14 @@ static int measure(const struct settings *settings, const struct records *record
 	if (error)
 		return error;
 	begin = cpu_seconds();
-	options.hash = NULL;
-	error = chainhash_open(&table, path, CHAINHASH_READ_ONLY, 0, &options);
-	for (size_t i = 0; i < records->count && !error; i++)
-		error = chainhash_get(table, records->keys[i], &data);
+	error = chainhash_open(&table, path, CHAINHASH_READ_ONLY, 0, NULL);
+	if (error)
+		return error;
+	error = each_record(source, table, false);
 	choice->read = cpu_seconds() - begin;
-	if (table) {
-		chainhash_status(table, &about);
-		choice->file_bytes = about.file_bytes;
-		chainhash_close(table);
-	}
+	chainhash_status(table, &about);
+	choice->file_bytes = about.file_bytes;
+	chainhash_close(table);
 	return error;
 }
 
@@ -166,20 +128,21 @@ static size_t list_choices(struct choice *choices, uint64_t average)
 }
 
 static void print_choices(const struct settings *settings, const struct choice *choices,
-			  size_t count, const struct records *records)
+			  size_t count, const struct source *source)
 {
 	const struct choice *best = best_of(choices, count);
-	double each = 1e9 / (double)records->count;
+	double each = 1e9 / (double)source->records;
 
 	if (settings->json)
-		printf("{\"records\": %zu, \"choices\": [\n", records->count);
+		printf("{\"records\": %" PRIu64 ", \"choices\": [\n", source->records);
 	else
-		printf("%zu records of %.1f bytes; ns of CPU time a record, bytes of file a byte\n"
+		printf("%" PRIu64
+		       " records of %.1f bytes; ns of CPU time a record, bytes of file a byte\n"
 		       " bucket  fill  create    read  bytes\n",
-		       records->count, (double)records->bytes / (double)records->count);
+		       source->records, (double)source->bytes / (double)source->records);
 	for (size_t i = 0; i < count; i++) {
 		const struct choice *c = &choices[i];
-		double bytes = (double)c->file_bytes / (double)records->bytes;
+		double bytes = (double)c->file_bytes / (double)source->bytes;
 		const char *end = i + 1 < count ? "," : "]}";
 		const char *mark = c == best ? "  <-" : "";
 
@@ -197,10 +160,10 @@ static void print_choices(const struct settings *settings, const struct choice *
 		       " smallest\n");
 }
 
-static int measure_all(const struct settings *settings, const struct records *records)
+static int measure_all(const struct settings *settings, struct source *source)
 {
 	struct choice choices[CHOICES_MOST];
-	size_t count = list_choices(choices, records->bytes / records->count);
+	size_t count = list_choices(choices, source->bytes / source->records);
 	const char *folder = getenv("TMPDIR");
 	char path[4096];
 	int error = 0, descriptor;
@@ -212,33 +175,31 @@ static int measure_all(const struct settings *settings, const struct records *re
 	close(descriptor);
 	for (size_t i = 0; i < count && !error; i++) {
 		progress(settings, "choices", i, count);
-		error = measure(settings, records, path, &choices[i]);
+		error = measure(settings, source, path, &choices[i]);
 	}
 	progress_end(settings);
 	unlink(path);
 	if (error)
 		return complain(error, "%s", path);
-	print_choices(settings, choices, count, records);
+	print_choices(settings, choices, count, source);
 	return DONE;
 }
 
 int command_tune(struct settings *settings)
 {
 	const char *path = settings->words[0];
-	struct records records = {NULL, NULL, 0, 0, 0};
-	struct chainhash *table = open_table(settings, path, CHAINHASH_READ_ONLY);
+	struct source source = {open_table(settings, path, CHAINHASH_READ_ONLY), 0, 0};
 	int error, status = FAILED;
 
-	if (!table)
+	if (!source.table)
 		return FAILED;
-	error = read_records(settings, table, &records);
-	chainhash_close(table);
+	error = each_record(&source, NULL, false);
 	if (error)
 		complain(error, "%s", path);
-	else if (!records.count || !records.bytes)
+	else if (!source.bytes)
 		status = complain(0, "%s: there are no records to measure with", path);
 	else
-		status = measure_all(settings, &records);
-	free_records(&records);
+		status = measure_all(settings, &source);
+	chainhash_close(source.table);
 	return status;
 }

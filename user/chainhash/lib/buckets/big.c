@@ -4,8 +4,8 @@
  * Each step lets go of the pages before it (t->operation), so that a record larger than the pool
  * passes through it.
  */
-#include "big.h"
-#include "pool.h"
+#include "buckets/big.h"
+#include "store/pool.h"
 
 /* Copy the bytes from @from on of key and data, which lie apart. */
 static void copy_part(u8 *to, struct chainhash_item key, struct chainhash_item data, u64 from,

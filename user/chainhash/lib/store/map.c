@@ -2,7 +2,7 @@
  * map.c - a reader's pages, where the file is mapped. Its pages never change while the reader's
  * lock stands (lock.h), so that several threads may read them; a page is checked the first time.
  */
-#include "store.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

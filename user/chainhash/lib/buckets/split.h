@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "bucket.h"
+#include "buckets/bucket.h"
 
 /* Set the last bucket, and the masks that follow from it. */
 void set_buckets(struct chainhash *t, u32 max_bucket);

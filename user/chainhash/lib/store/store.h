@@ -72,7 +72,8 @@ u8 *map_page(struct chainhash *t, u64 logical, int *error);
 
 /* The checksum of a page: CRC-32C. */
 u32 checksum(const u8 *bytes, size_t size);
-u32 checksum_by_tables(const u8 *bytes, size_t size); /* the same, as a machine without SSE 4.2 does */
+u32 checksum_by_tables(const u8 *bytes,
+		       size_t size); /* the same, as a machine without SSE 4.2 does */
 
 /* io.c: all of it. A file that ends before: -EBADMSG. */
 struct iovec;

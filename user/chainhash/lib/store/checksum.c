@@ -4,7 +4,7 @@
  * By the processor's own instruction where it has one (SSE 4.2), else eight bytes at a time from
  * tables (Kounavis and Berry 2005), which are made when the library is loaded.
  */
-#include "store.h"
+#include "store/store.h"
 
 static u32 tables[8][256];
 static bool has_instruction;

@@ -1,7 +1,7 @@
 /*
  * io.c - whole reads and writes: what is interrupted or comes in parts goes on.
  */
-#include "store.h"
+#include "store/store.h"
 
 #include <sys/uio.h>
 #include <unistd.h>

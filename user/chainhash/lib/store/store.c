@@ -1,9 +1,9 @@
 /*
  * store.c - where pages are in the file, and which of its pages are free. See store.h.
  */
-#include "store.h"
-#include "lock.h"
-#include "pool.h"
+#include "store/store.h"
+#include "store/lock.h"
+#include "store/pool.h"
 
 #include <stdlib.h>
 
@@ -30,18 +30,17 @@ int store_reserve(struct store *store, u64 count)
 	return level_reserve(&store->level[0], count);
 }
 
-/* Add a page to those that the next sync will have no use for. */
-static int retire(struct store *store, u32 physical)
+/* Add a page to those that states from @sequence on will have no use for. */
+static int retire(struct store *store, u32 physical, u64 sequence)
 {
 	u8 *buffer = (u8 *)store->retired;
-	size_t room = store->retired_room * sizeof(u32);
+	size_t room = store->retired_room * sizeof(*store->retired);
 
-	if (reserve(&buffer, &room, (store->retired_count + 1) * sizeof(u32)))
+	if (reserve(&buffer, &room, (store->retired_count + 1) * sizeof(*store->retired)))
 		return -ENOMEM;
-	store->retired = (u32 *)(void *)buffer;
-	store->retired_room = room / sizeof(u32);
-	store->retired[store->retired_count++] = physical;
-	store->retired_now++;
+	store->retired = (struct retired *)(void *)buffer;
+	store->retired_room = room / sizeof(*store->retired);
+	store->retired[store->retired_count++] = (struct retired){sequence, physical};
 	return 0;
 }
 
@@ -86,7 +85,7 @@ int store_place(struct store *store, struct level *level, u64 index)
 	if (error)
 		return error;
 	if (entry->physical) {
-		error = retire(store, entry->physical);
+		error = retire(store, entry->physical, store->sequence + 1);
 		if (error) {
 			free_page(store, physical);
 			return error;
@@ -139,7 +138,7 @@ void store_drop_page(struct store *store, u64 logical)
 	if (bit_test(&level->fresh, logical))
 		free_page(store, entry->physical);
 	else
-		(void)retire(store, entry->physical);
+		(void)retire(store, entry->physical, store->sequence + 1);
 	*entry = (struct entry){0, 0};
 	bit_set(&level->fresh, logical);
 }
@@ -228,7 +227,7 @@ static int load_levels(struct chainhash *t, struct entry root, struct bits *used
 static int retire_rest(struct store *store, const struct bits *used)
 {
 	for (u32 page = store->first; page < store->end; page++)
-		if (!bit_test(used, page) && retire(store, page))
+		if (!bit_test(used, page) && retire(store, page, store->sequence))
 			return -ENOMEM;
 	return 0;
 }
@@ -257,50 +256,24 @@ int store_load(struct chainhash *t, struct entry root, unsigned levels, u64 coun
 	return error;
 }
 
-/* Close the batch of what was retired since the last sync. */
-static int batch_close(struct store *store)
-{
-	struct retired *batches;
-
-	if (!store->retired_now)
-		return 0;
-	if (store->batch_count == store->batch_room) {
-		size_t room = store->batch_room * 2 + 4;
-
-		batches = realloc(store->batches, room * sizeof(*batches));
-		if (!batches)
-			return -ENOMEM;
-		store->batches = batches;
-		store->batch_room = room;
-	}
-	store->batches[store->batch_count++] =
-		(struct retired){store->sequence, store->retired_now};
-	store->retired_now = 0;
-	return 0;
-}
-
 int store_reclaim(struct store *store)
 {
-	size_t pages = 0, batches = 0;
+	size_t pages = 0;
 	u64 oldest;
-	int error = batch_close(store);
+	int error;
 
-	if (error || !store->batch_count)
-		return error;
+	if (!store->retired_count)
+		return 0;
 	error = lock_oldest_reader(store->descriptor, store->sequence, &oldest);
 	if (error)
 		return error;
-	while (batches < store->batch_count && store->batches[batches].sequence <= oldest) {
-		size_t end = pages + store->batches[batches++].count;
-
-		while (pages < end)
-			free_page(store, store->retired[pages++]);
-	}
+	if (oldest > store->sequence)
+		oldest = store->sequence;
+	while (pages < store->retired_count && store->retired[pages].sequence <= oldest)
+		free_page(store, store->retired[pages++].physical);
 	store->retired_count -= pages;
-	store->batch_count -= batches;
-	memmove(store->retired, store->retired + pages, store->retired_count * sizeof(u32));
-	memmove(store->batches, store->batches + batches,
-		store->batch_count * sizeof(*store->batches));
+	memmove(store->retired, store->retired + pages,
+		store->retired_count * sizeof(*store->retired));
 	return 0;
 }
 
@@ -312,12 +285,9 @@ void store_free(struct store *store)
 	}
 	free(store->free.words);
 	free(store->retired);
-	free(store->batches);
 	memset(store->level, 0, sizeof(store->level));
 	store->free = (struct bits){NULL, 0};
 	store->free_count = store->free_from = 0;
 	store->retired = NULL;
-	store->batches = NULL;
-	store->retired_count = store->retired_room = store->retired_now = 0;
-	store->batch_count = store->batch_room = 0;
+	store->retired_count = store->retired_room = 0;
 }

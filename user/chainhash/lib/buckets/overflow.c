@@ -1,9 +1,9 @@
 /*
  * overflow.c - chunks of overflow pages, and which of them are in use. See overflow.h.
  */
-#include "overflow.h"
-#include "pool.h"
-#include "store.h"
+#include "buckets/overflow.h"
+#include "store/pool.h"
+#include "store/store.h"
 
 enum { NUMBER_BITS = 27, PAGES_MOST = 1 << (NUMBER_BITS - 3) };
 

@@ -5,10 +5,10 @@
  * without its highest bit. Everything that can fail comes first: both buckets are put together as
  * images in memory, then their chunks are taken, and only then is a page of the table written to.
  */
-#include "split.h"
-#include "hash.h"
-#include "overflow.h"
-#include "pool.h"
+#include "buckets/split.h"
+#include "buckets/hash.h"
+#include "buckets/overflow.h"
+#include "store/pool.h"
 
 /* A page or chunk of one of the two buckets to be, of the size of a page. Bytes follow. */
 struct image {
@@ -31,8 +31,7 @@ void set_buckets(struct chainhash *t, u32 max_bucket)
 	for (unsigned i = before + 1; i <= now; i++)
 		t->spares[i] = t->spares[i - 1];
 	t->max_bucket = max_bucket;
-	t->high_mask = (u32)((1ull << now) - 1);
-	t->low_mask = t->high_mask >> 1;
+	set_masks(t);
 }
 
 bool split_wanted(const struct chainhash *t, u32 size)
@@ -221,10 +220,11 @@ static int divide_page(struct division *d)
 	used = view_used(pages[0]);
 	memcpy(copy, pages[0], index_size(count));
 	memcpy(copy + size - used, pages[0] + size - used, used);
-	for (u32 i = 0; i < count; i++) {
+	for (u32 i = 0, sum = 0; i < count; i++) {
 		struct item item;
 
-		if (!item_read(copy, size, i, &item))
+		/* Items that lie on each other are more than there is room for. */
+		if (!item_read(copy, size, i, &item) || (sum += item.size) > used)
 			return -EBADMSG;
 	}
 	pages[1] = page_change(t, (u64)d->new + t->spares[top_bit(d->new) - 1], &error);

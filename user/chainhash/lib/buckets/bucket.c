@@ -1,7 +1,7 @@
 /*
  * bucket.c - records come onto a page and leave it. See bucket.h.
  */
-#include "bucket.h"
+#include "buckets/bucket.h"
 
 u8 *view_append(u8 *base, u32 view_size, u8 tag, u32 size)
 {

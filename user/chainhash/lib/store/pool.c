@@ -1,8 +1,8 @@
 /*
  * pool.c - pages in memory: least recently used. See pool.h.
  */
-#include "pool.h"
-#include "store.h"
+#include "store/pool.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 
@@ -215,6 +215,10 @@ u8 *page_read(struct chainhash *t, u64 logical, int *error)
 
 	if (t->map.bytes)
 		return map_page(t, logical, error);
+	if (t->read_only && t->store.failed) {
+		*error = -EIO;
+		return NULL;
+	}
 	if (logical >= t->page_count || !t->on_disk || !store_has_page(&t->store, logical))
 		return empty_page;
 	page = pool_page(t, logical, error);

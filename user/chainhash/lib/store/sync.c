@@ -6,9 +6,9 @@
  * failed is simply repeated. See store.h.
  */
 #include "header.h"
-#include "overflow.h"
-#include "pool.h"
-#include "store.h"
+#include "buckets/overflow.h"
+#include "store/pool.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 #include <sys/uio.h>

@@ -1,7 +1,7 @@
 /*
  * lock.c - locks on bytes beyond the file. See lock.h.
  */
-#include "lock.h"
+#include "store/lock.h"
 
 #include <fcntl.h>
 

@@ -19,7 +19,7 @@
  */
 #pragma once
 
-#include "bucket.h"
+#include "buckets/bucket.h"
 
 /* The logical page of the overflow page with this ordinal. */
 u64 overflow_page(const struct chainhash *t, u32 ordinal);

@@ -7,7 +7,7 @@
  * the kernel, belong to a table here: made from the seed in its header, and found through a pointer
  * of the thread while the function runs.
  */
-#include "hash.h"
+#include "buckets/hash.h"
 #include "header.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "overflow.h"
+#include "buckets/overflow.h"
 
 /* Write a record. Nothing is taken if it fails. */
 int big_write(struct chainhash *t, struct chainhash_item key, struct chainhash_item data,
