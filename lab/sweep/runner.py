@@ -54,7 +54,7 @@ def start(cell: Planned, build: Path | None, folder: Path, known: Iterable[str] 
         command = [sys.executable, "-m", "lab", "run", *cell.options, "--result", str(result), "--known", str(hashes)]
         command += ["--", *cell.job]
     else:
-        command = [sys.executable, "-m", "lab.sweep.host", str(result), str(folder), f"{cell.timeout:g}", "--"]
+        command = [sys.executable, "-m", "lab.measure.host", str(result), str(folder), f"{cell.timeout:g}", "--"]
         command += on_host(cell.job, cell.config["add"])
     if shutil.which("setpriv"):
         command = ["setpriv", "--pdeathsig", "TERM", *command]

@@ -1,4 +1,4 @@
-"""A cell that runs on this host itself, where programs are timed: `python3 -m lab.sweep.host RESULT FOLDER SECONDS -- PROGRAM ARG...`.
+"""A cell that runs on this host itself, where programs are timed: `python3 -m lab.measure.host RESULT FOLDER SECONDS -- PROGRAM ARG...`.
 
 Writes the file that `./cw run --result` writes of a machine (lab/run/result.py), with as much of it as there is without one. The
 program runs in FOLDER and has no input; what it prints is its log.
