@@ -3,6 +3,7 @@
  */
 #include "buckets/hash.h"
 #include "header.h"
+#include "open.h"
 #include "store/lock.h"
 #include "buckets/overflow.h"
 #include "store/pool.h"
@@ -108,7 +109,7 @@ static int header_apply(struct chainhash *t, const struct header *header,
 
 	if (fstat(t->store.descriptor, &status))
 		return refuse(-errno, "the file cannot be looked at");
-	if ((u64)status.st_size < (u64)header->end << t->page_shift)
+	if (!t->store.tolerant && (u64)status.st_size < (u64)header->end << t->page_shift)
 		return refuse(-EBADMSG, "the file is damaged: it is cut off (%llu bytes of %llu)",
 			      (unsigned long long)status.st_size,
 			      (unsigned long long)header->end << t->page_shift);
@@ -226,6 +227,7 @@ void table_free(struct chainhash *t)
 	free(t->bitmap_changed.words);
 	free(t->big);
 	free(t->scratch);
+	free(t->moves);
 	free(t->copy);
 	free(t->read.list);
 	free(t->written.list);
@@ -278,8 +280,8 @@ static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mo
 	return 0;
 }
 
-int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t mode,
-		   const struct chainhash_options *options)
+int table_open(struct chainhash **table, const char *path, int flags, mode_t mode,
+	       const struct chainhash_options *options)
 {
 	static const struct chainhash_options defaults;
 	struct chainhash *t;
@@ -289,14 +291,13 @@ int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t
 	options = options ? options : &defaults;
 	refuse(0, "%s", "");
 	error = options_check(options);
-	if (!error && path)
-		error = flags_check(flags);
 	if (error)
 		return error;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return refuse(-ENOMEM, "no memory");
 	t->store.descriptor = -1;
+	t->store.tolerant = flags & OPEN_TOLERANT;
 	t->operation = 1;
 	if (path)
 		error = open_disk(t, path, flags, mode, options);
@@ -310,6 +311,15 @@ int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t
 	}
 	*table = t;
 	return 0;
+}
+
+int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t mode,
+		   const struct chainhash_options *options)
+{
+	int error = path ? flags_check(flags) : 0;
+
+	*table = NULL;
+	return error ? error : table_open(table, path, flags, mode, options);
 }
 
 int chainhash_sync(struct chainhash *t)

@@ -6,8 +6,6 @@
  */
 #include "buckets/big.h"
 #include "buckets/hash.h"
-#include "buckets/overflow.h"
-#include "store/pool.h"
 #include "records.h"
 #include "buckets/split.h"
 
@@ -32,10 +30,9 @@ static inline bool bytes_equal(const u8 *a, const u8 *b, size_t size)
 }
 
 static noinline int compare_big(struct chainhash *t, const struct lookup *lookup,
-				struct chainhash_item key, bool *equal)
+				struct chainhash_item key)
 {
-	*equal = false;
-	return lookup->item.hash == lookup->hash ? big_equal(t, &lookup->item, key, equal) : 0;
+	return lookup->item.hash == lookup->hash ? big_equal(t, &lookup->item, key) : 0;
 }
 
 /*
@@ -48,8 +45,6 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 	u32 count = view_count(base);
 	const u8 *tags = base + PAGE_HEAD;
 
-	if (unlikely(!view_sound(base, size)))
-		return -EBADMSG;
 	for (u32 first = 0; first < count; first += 8, tags += GROUP) {
 		u64 match = tags_matching(tags, lookup->tag);
 
@@ -66,11 +61,10 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 				    bytes_equal(lookup->item.key, key.bytes, key.size))
 					return 1;
 			} else {
-				bool equal;
-				int error = compare_big(t, lookup, key, &equal);
+				int equal = compare_big(t, lookup, key);
 
-				if (error || equal)
-					return error ? error : 1;
+				if (equal)
+					return equal;
 			}
 		}
 	}
@@ -79,29 +73,20 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 
 int record_find(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
 {
-	u64 left = 0, spread;
-	struct view *view = &lookup->view;
-	int error = 0, found;
+	struct chain *chain = &lookup->chain;
+	u64 spread;
+	int found, next;
 
 	lookup->hash = hash_key(t, key.bytes, key.size);
 	spread = hash_spread(lookup->hash);
 	lookup->tag = hash_tag(spread);
 	lookup->bucket = hash_bucket(t, spread);
-	*view = (struct view){.size = t->page_size, .logical = primary_page(t, lookup->bucket)};
-	view->base = page_get(t, view->logical, &error);
-	if (unlikely(!view->base))
-		return error;
-	for (;;) {
-		found = view_find(t, view->base, view->size, lookup, key);
-		if (found || !view_next(view->base))
+	for (next = chain_first(t, lookup->bucket, chain); next > 0; next = chain_next(t, chain)) {
+		found = view_find(t, chain->view.base, chain->view.size, lookup, key);
+		if (found)
 			return found;
-		if (unlikely(left++ > (u64)overflow_count(t) * t->slots))
-			return -EBADMSG;
-		lookup->before = *view;
-		error = chunk_get(t, view_next(view->base), view);
-		if (unlikely(error))
-			return error;
 	}
+	return next;
 }
 
 int chainhash_get(struct chainhash *t, struct chainhash_item key, struct chainhash_item *data)
@@ -193,26 +178,19 @@ static int chunk_grow(struct chainhash *t, struct view *before, struct view *vie
  */
 static int find_room(struct chainhash *t, u32 bucket, u32 size, struct view *view)
 {
-	struct view before = {.size = 0}, chunk;
-	u64 left = (u64)overflow_count(t) * t->slots;
-	int error = 0;
+	struct chain chain;
+	struct view chunk;
+	int error, next = chain_first(t, bucket, &chain);
 
-	*view = (struct view){.size = t->page_size, .logical = primary_page(t, bucket)};
-	view->base = page_get(t, view->logical, &error);
-	if (!view->base)
-		return error;
-	while (view_room(view->base, view->size) < (int)size && view_next(view->base)) {
-		before = *view;
-		error = left-- ? chunk_get(t, view_next(view->base), view) : -EBADMSG;
-		if (!error && !view_sound(view->base, view->size))
-			error = -EBADMSG;
-		if (error)
-			return error;
-	}
+	while (next > 0 && view_room(chain.view.base, chain.view.size) < (int)size && chain.next)
+		next = chain_next(t, &chain);
+	if (next < 0)
+		return next;
+	*view = chain.view;
 	if (view_room(view->base, view->size) >= (int)size)
 		return view_change(t, view);
 	if (view->address && slots_with(t, view, size) <= t->slots)
-		return chunk_grow(t, &before, view, slots_with(t, view, size));
+		return chunk_grow(t, &chain.before, view, slots_with(t, view, size));
 	error = view_change(t, view);
 	if (!error)
 		error = overflow_take(t, slots_for(t, GROUP + size), &chunk);
@@ -241,7 +219,7 @@ static void count_out(struct chainhash *t, u32 size)
 
 static int insert(struct chainhash *t, const struct lookup *lookup, const struct record *record)
 {
-	struct view view = lookup->view;
+	struct view view = lookup->chain.view;
 	int error;
 
 	/* The usual case, in which the bucket has but its primary page, with room on it. */
@@ -261,12 +239,12 @@ static int insert(struct chainhash *t, const struct lookup *lookup, const struct
 /* Put @record in the place of the one that was found. */
 static int replace(struct chainhash *t, struct lookup *lookup, const struct record *record)
 {
-	struct view *view = &lookup->view;
+	struct view *view = &lookup->chain.view;
 	u32 size = lookup->item.size, offset;
 	int error = view_change(t, view);
 	u8 *saved;
 
-	if (!error && reserve(&t->scratch, &t->scratch_room, size))
+	if (!error && reserve(&t->scratch, &t->scratch_room, size, 1))
 		error = -ENOMEM;
 	if (error)
 		return error;
@@ -314,7 +292,7 @@ static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct cha
 {
 	if (likely(!ours(t, *key) && !ours(t, *data)))
 		return 0;
-	if (reserve(&t->copy, &t->copy_room, key->size + data->size + 1))
+	if (reserve(&t->copy, &t->copy_room, (u64)key->size + data->size + 1, 1))
 		return -ENOMEM;
 	if (key->size)
 		memcpy(t->copy, key->bytes, key->size);
@@ -397,12 +375,12 @@ int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainha
 /* Take chunks without records off the chain's end. All of it that matters is in memory. */
 static void trim(struct chainhash *t, struct lookup *lookup)
 {
-	struct view *view = &lookup->view;
+	struct view *view = &lookup->chain.view;
 
 	if (!view->address || view_count(view->base) || view_next(view->base) ||
-	    view_change(t, &lookup->before))
+	    view_change(t, &lookup->chain.before))
 		return;
-	store32(lookup->before.base + 4, 0);
+	store32(lookup->chain.before.base + 4, 0);
 	overflow_give(t, view->address, view_slots(view->base));
 }
 
@@ -430,10 +408,10 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 	}
 	if (found <= 0)
 		return found ? found : -ENOENT;
-	error = view_change(t, &lookup.view);
+	error = view_change(t, &lookup.chain.view);
 	if (error)
 		return error;
-	view_remove(lookup.view.base, lookup.view.size, lookup.index, lookup.item.size);
+	view_remove(lookup.chain.view.base, lookup.chain.view.size, lookup.index, lookup.item.size);
 	count_out(t, lookup.item.size);
 	trim(t, &lookup);
 	if (old)

@@ -123,7 +123,7 @@ static inline unsigned top_bit(u32 value)
 /* A bitmap that grows; what is beyond its end is 0. */
 struct bits {
 	u64 *words;
-	size_t count; /* of words */
+	u64 count; /* of words */
 };
 
 int bits_reserve(struct bits *bits, u64 number); /* room for bits below @number */
@@ -202,7 +202,7 @@ struct store {
 	struct bits free;
 	u32 free_count, free_from; /* search on from here */
 	struct retired *retired;   /* in order of their retirement */
-	size_t retired_count, retired_room;
+	u64 retired_count, retired_room;
 	u64 reads, writes;
 };
 
@@ -220,10 +220,11 @@ struct map {
 /* Chunks of a record in pages of its own: address | slots << 32. */
 struct chunks {
 	u64 *list;
-	size_t count, room;
+	u64 count, room;
 };
 
 struct hash_keys;
+struct move;
 
 struct chainhash {
 	/* The way of a get. */
@@ -266,12 +267,14 @@ struct chainhash {
 
 	/* What is put together for the caller, and for a change that may yet fail. */
 	u8 *big;
-	size_t big_room;
+	u64 big_room;
 	u8 *scratch;
-	size_t scratch_room;
+	u64 scratch_room;
+	struct move *moves; /* split.c */
+	u64 moves_room;
 	struct chunks read, written; /* of the large record last read, and last written */
 	u8 *copy;		     /* of what the caller gives us that is ours */
-	size_t copy_room;
+	u64 copy_room;
 };
 
 /* What follows from the last bucket. */
@@ -286,8 +289,11 @@ static inline u64 primary_page(const struct chainhash *t, u32 bucket)
 	return bucket ? (u64)bucket + t->spares[top_bit(bucket) - 1] : 0;
 }
 
-/* At least @size bytes at *@buffer, whose contents are kept. */
-int reserve(u8 **buffer, size_t *room, size_t size);
+/*
+ * Make the array that the pointer at @array leads to, of *@room elements of @each bytes, one of
+ * @count at least: those that it had stay, new ones are zero bytes. -ENOMEM.
+ */
+int reserve(void *array, u64 *room, u64 count, size_t each);
 
 /* Give up a table and all that it has. */
 void table_free(struct chainhash *t);

@@ -2,7 +2,6 @@
  * overflow.c - chunks of overflow pages, and which of them are in use. See overflow.h.
  */
 #include "buckets/overflow.h"
-#include "store/pool.h"
 #include "store/store.h"
 
 enum { NUMBER_BITS = 27, PAGES_MOST = 1 << (NUMBER_BITS - 3) };
@@ -21,15 +20,14 @@ static inline unsigned point_of(const struct chainhash *t, u32 ordinal)
 	return point;
 }
 
-static inline u64 page_of_point(const struct chainhash *t, unsigned point, u32 ordinal)
+static inline u64 page_of_point(unsigned point, u32 ordinal)
 {
-	(void)t;
 	return (1ull << point) + ordinal;
 }
 
 u64 overflow_page(const struct chainhash *t, u32 ordinal)
 {
-	return page_of_point(t, point_of(t, ordinal), ordinal);
+	return page_of_point(point_of(t, ordinal), ordinal);
 }
 
 u32 overflow_ordinal(const struct chainhash *t, u32 address)
@@ -45,8 +43,7 @@ u32 overflow_ordinal(const struct chainhash *t, u32 address)
 	return (u32)ordinal;
 }
 
-static int chunk_at(struct chainhash *t, u32 address, struct view *chunk,
-		    u8 *(*page_for)(struct chainhash *, u64, int *))
+static int chunk_at(struct chainhash *t, u32 address, struct view *chunk, bool change)
 {
 	u32 ordinal = overflow_ordinal(t, address), slot = address & 7, slots;
 	int error = 0;
@@ -54,8 +51,9 @@ static int chunk_at(struct chainhash *t, u32 address, struct view *chunk,
 
 	if (ordinal == UINT32_MAX || slot >= t->slots)
 		return -EBADMSG;
-	chunk->logical = page_of_point(t, address >> NUMBER_BITS, ordinal);
-	page = page_for(t, chunk->logical, &error);
+	chunk->logical = page_of_point(address >> NUMBER_BITS, ordinal);
+	page = change ? page_change(t, chunk->logical, &error)
+		      : page_get(t, chunk->logical, &error);
 	if (!page)
 		return error;
 	chunk->base = page + (size_t)slot * t->slot_size;
@@ -67,19 +65,36 @@ static int chunk_at(struct chainhash *t, u32 address, struct view *chunk,
 	return 0;
 }
 
-static u8 *get_page(struct chainhash *t, u64 logical, int *error)
-{
-	return page_get(t, logical, error);
-}
-
 int chunk_get(struct chainhash *t, u32 address, struct view *chunk)
 {
-	return chunk_at(t, address, chunk, get_page);
+	return chunk_at(t, address, chunk, false);
 }
 
 int chunk_change(struct chainhash *t, u32 address, struct view *chunk)
 {
-	return chunk_at(t, address, chunk, page_change);
+	return chunk_at(t, address, chunk, true);
+}
+
+int chain_follow(struct chainhash *t, struct chain *chain)
+{
+	int error;
+
+	if (chain->number++ > (u64)overflow_count(t) * t->slots)
+		return -EBADMSG;
+	chain->before = chain->view;
+	error = chunk_get(t, chain->next, &chain->view);
+	if (error)
+		return error;
+	chain->next = view_next(chain->view.base);
+	return view_sound(chain->view.base, chain->view.size) ? 1 : -EBADMSG;
+}
+
+void chain_give(struct chainhash *t, u32 address)
+{
+	struct chain chain = {.next = address};
+
+	while (chain_next(t, &chain) > 0)
+		overflow_give(t, chain.view.address, view_slots(chain.view.base));
 }
 
 /* The first of @slots slots in a row that are free in a byte of the account; 8: there are none. */
@@ -98,15 +113,13 @@ static int page_add(struct chainhash *t, u32 *ordinal)
 {
 	unsigned point = top_bit(t->max_bucket);
 	u32 count = t->spares[point], next = count + (count % t->page_size == 0);
-	size_t room = (size_t)t->slots_room;
 
 	if (next + 1 - pages_before(t, point) > PAGES_MOST)
 		return -EFBIG;
-	if (pages_reserve(t, page_of_point(t, point, next) + 1) ||
+	if (pages_reserve(t, page_of_point(point, next) + 1) ||
 	    bits_reserve(&t->bitmap_changed, next / t->page_size + 1) ||
-	    reserve(&t->slots_used, &room, (size_t)next + 1))
+	    reserve(&t->slots_used, &t->slots_room, (u64)next + 1, 1))
 		return -ENOMEM;
-	t->slots_room = room;
 	if (next != count)
 		t->slots_used[count] = 0xff;
 	t->slots_used[next] = (u8)(0xff << t->slots);
@@ -143,7 +156,7 @@ int overflow_take(struct chainhash *t, u32 slots, struct view *chunk)
 		return error;
 	point = point_of(t, ordinal);
 	*chunk = (struct view){.size = slots * t->slot_size,
-			       .logical = page_of_point(t, point, ordinal)};
+			       .logical = page_of_point(point, ordinal)};
 	page = page_change(t, chunk->logical, &error);
 	if (!page)
 		return error;
@@ -166,7 +179,7 @@ void overflow_give(struct chainhash *t, u32 address, u32 slots)
 		if (ordinal < t->overflow_from[i])
 			t->overflow_from[i] = ordinal;
 	if (t->slots_used[ordinal] == (u8)(0xff << t->slots))
-		page_drop(t, page_of_point(t, address >> NUMBER_BITS, ordinal));
+		page_drop(t, page_of_point(address >> NUMBER_BITS, ordinal));
 }
 
 void overflow_bitmap(const struct chainhash *t, u32 number, u8 *page)
@@ -180,20 +193,23 @@ void overflow_bitmap(const struct chainhash *t, u32 number, u8 *page)
 int overflow_load(struct chainhash *t)
 {
 	u32 count = overflow_count(t);
-	size_t room = (size_t)t->slots_room;
 	int error = 0;
 
 	if (bits_reserve(&t->bitmap_changed, count / t->page_size + 1) ||
-	    reserve(&t->slots_used, &room, (size_t)count + 1))
+	    reserve(&t->slots_used, &t->slots_room, (u64)count + 1, 1))
 		return -ENOMEM;
-	t->slots_room = room;
 	for (u32 first = 0; first < count && !error; first += t->page_size) {
 		u32 part = count - first < t->page_size ? count - first : t->page_size;
 		const u8 *page = page_get(t, overflow_page(t, first), &error);
 
-		if (!page)
-			break;
-		memcpy(t->slots_used + first, page, part);
+		if (page) {
+			memcpy(t->slots_used + first, page, part);
+		} else if (t->store.tolerant) {
+			/* All may be in use: what is there says itself what it is (salvage.c). */
+			memset(t->slots_used + first, 0xff, part);
+			t->store.lost++;
+			error = 0;
+		}
 		t->operation++;
 	}
 	return error;

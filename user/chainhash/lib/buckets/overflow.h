@@ -20,6 +20,7 @@
 #pragma once
 
 #include "buckets/bucket.h"
+#include "store/pool.h"
 
 /* The logical page of the overflow page with this ordinal. */
 u64 overflow_page(const struct chainhash *t, u32 ordinal);
@@ -47,6 +48,44 @@ int chunk_get(struct chainhash *t, u32 address, struct view *chunk);
 
 /* The same, to be written to. */
 int chunk_change(struct chainhash *t, u32 address, struct view *chunk);
+
+/*
+ * A way along chunks, each of which leads to the next: those of a bucket behind its primary page,
+ * or those of a large record, which begin at @next. It goes on also when the page of the view at
+ * hand is no longer in memory.
+ */
+struct chain {
+	struct view view, before; /* @before: the view that @view is chained to, if it is a chunk */
+	u32 next;		  /* address of the chunk behind @view */
+	u32 number;		  /* of @view: 0 is a primary page */
+};
+
+/* Of chain_next() below: there is a chunk. */
+int chain_follow(struct chainhash *t, struct chain *chain);
+
+/* Go to a bucket's primary page: 1, or an error. */
+static inline int chain_first(struct chainhash *t, u32 bucket, struct chain *chain)
+{
+	struct view *view = &chain->view;
+	int error = 0;
+
+	*view = (struct view){.size = t->page_size, .logical = primary_page(t, bucket)};
+	view->base = page_get(t, view->logical, &error);
+	if (unlikely(!view->base))
+		return error;
+	chain->next = view_next(view->base);
+	chain->number = 0;
+	return likely(view_sound(view->base, view->size)) ? 1 : -EBADMSG;
+}
+
+/* Go to the next chunk: 1; 0, there is none; or an error. */
+static inline int chain_next(struct chainhash *t, struct chain *chain)
+{
+	return chain->next ? chain_follow(t, chain) : 0;
+}
+
+/* Give back the chunks of a chain that begins at @address. */
+void chain_give(struct chainhash *t, u32 address);
 
 /* How many slots a chunk needs for @bytes besides its head. */
 static inline u32 slots_for(const struct chainhash *t, u32 bytes)

@@ -11,34 +11,28 @@ enum { ARENA_SIZE = 256 * 1024 };
 /* Nobody writes to it; not const, since it would then take its room in the library's file. */
 _Alignas(64) u8 empty_page[PAGE_SIZE_MOST];
 
-int reserve(u8 **buffer, size_t *room, size_t size)
+int reserve(void *array, u64 *room, u64 count, size_t each)
 {
-	size_t more = *room * 2 > size ? *room * 2 : size;
+	u64 more = *room * 2 > count ? *room * 2 : count;
 	u8 *larger;
 
-	if (size <= *room)
+	if (count <= *room)
 		return 0;
-	larger = realloc(*buffer, more);
+	if (more > SIZE_MAX / each)
+		return -ENOMEM;
+	memcpy(&larger, array, sizeof(larger));
+	larger = realloc(larger, (size_t)more * each);
 	if (!larger)
 		return -ENOMEM;
-	*buffer = larger;
+	memset(larger + *room * each, 0, (size_t)(more - *room) * each);
+	memcpy(array, &larger, sizeof(larger));
 	*room = more;
 	return 0;
 }
 
 int bits_reserve(struct bits *bits, u64 number)
 {
-	size_t words = (size_t)((number + 63) / 64), room = bits->count * sizeof(u64);
-	u8 *buffer = (u8 *)bits->words;
-
-	if (words <= bits->count)
-		return 0;
-	if (reserve(&buffer, &room, words * sizeof(u64)))
-		return -ENOMEM;
-	bits->words = (u64 *)(void *)buffer;
-	memset(bits->words + bits->count, 0, room - bits->count * sizeof(u64));
-	bits->count = room / sizeof(u64);
-	return 0;
+	return reserve(&bits->words, &bits->count, (number + 63) / 64, sizeof(u64));
 }
 
 u64 bit_next(const struct bits *bits, u64 from)
@@ -60,21 +54,12 @@ u64 bit_next(const struct bits *bits, u64 from)
 int pages_reserve(struct chainhash *t, u64 count)
 {
 	u64 more = t->page_count * 2 > count ? t->page_count * 2 : count;
-	u8 **pages;
 
 	if (count <= t->page_count)
 		return 0;
-	if (more > SIZE_MAX / sizeof(*pages))
-		return -ENOMEM;
 	if (t->on_disk && (bits_reserve(&t->pool.changed, more) || store_reserve(&t->store, more)))
 		return -ENOMEM;
-	pages = realloc(t->pages, (size_t)more * sizeof(*pages));
-	if (!pages)
-		return -ENOMEM;
-	memset(pages + t->page_count, 0, (size_t)(more - t->page_count) * sizeof(*pages));
-	t->pages = pages;
-	t->page_count = more;
-	return 0;
+	return reserve(&t->pages, &t->page_count, count, sizeof(*t->pages));
 }
 
 /* A new page out of an arena, each on a cache line of its own. */

@@ -9,20 +9,9 @@
 
 static int level_reserve(struct level *level, u64 count)
 {
-	u64 more = level->room * 2 > count ? level->room * 2 : count;
-	struct entry *entries;
+	int error = reserve(&level->entries, &level->room, count, sizeof(*level->entries));
 
-	if (count <= level->room)
-		return 0;
-	if (more > SIZE_MAX / sizeof(*entries) || bits_reserve(&level->fresh, more))
-		return -ENOMEM;
-	entries = realloc(level->entries, (size_t)more * sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	memset(entries + level->room, 0, (size_t)(more - level->room) * sizeof(*entries));
-	level->entries = entries;
-	level->room = more;
-	return 0;
+	return error ? error : bits_reserve(&level->fresh, level->room);
 }
 
 int store_reserve(struct store *store, u64 count)
@@ -33,13 +22,9 @@ int store_reserve(struct store *store, u64 count)
 /* Add a page to those that states from @sequence on will have no use for. */
 static int retire(struct store *store, u32 physical, u64 sequence)
 {
-	u8 *buffer = (u8 *)store->retired;
-	size_t room = store->retired_room * sizeof(*store->retired);
-
-	if (reserve(&buffer, &room, (store->retired_count + 1) * sizeof(*store->retired)))
+	if (reserve(&store->retired, &store->retired_room, store->retired_count + 1,
+		    sizeof(*store->retired)))
 		return -ENOMEM;
-	store->retired = (struct retired *)(void *)buffer;
-	store->retired_room = room / sizeof(*store->retired);
 	store->retired[store->retired_count++] = (struct retired){sequence, physical};
 	return 0;
 }
