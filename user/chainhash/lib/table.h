@@ -256,7 +256,7 @@ struct chainhash {
 	bool changing; /* the operation at hand is a put or a delete */
 
 	/* Overflow pages: which slots are in use, by ordinal (overflow.c). */
-	u8 *slots_used;
+	u8 *slots_used; /* there is room for eight more, which are read and count for nothing */
 	u64 slots_room;
 	u32 overflow_from[9];	    /* no run of so many slots before this page */
 	struct bits bitmap_changed; /* bitmap pages, by number */

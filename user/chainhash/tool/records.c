@@ -29,39 +29,27 @@ void print_escaped(FILE *file, struct chainhash_item item)
 	}
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool unescape(const char *text, size_t size, char *bytes, size_t *count)
 {
+	static const char letters[] = "\\tn", values[] = "\\\t\n";
+
 	*count = 0;
 	for (size_t i = 0; i < size; i++) {
-		int high, low;
 		char c = text[i];
+		const char *letter;
 
 		if (c == '\\') {
-			if (++i == size)
-				return false;
-			c = text[i];
-			if (c == 't') {
-				c = '\t';
-			} else if (c == 'n') {
-				c = '\n';
-			} else if (c == 'x') {
-				if (size - i < 3)
-					return false;
-				high = hex_value(text[i + 1]);
-				low = hex_value(text[i + 2]);
-				if (high < 0 || low < 0)
-					return false;
-				c = (char)(high * 16 + low);
+			letter = ++i < size && text[i] ? strchr(letters, text[i]) : NULL;
+			if (letter) {
+				c = values[letter - letters];
+			} else if (i + 2 < size && text[i] == 'x' &&
+				   isxdigit((unsigned char)text[i + 1]) &&
+				   isxdigit((unsigned char)text[i + 2])) {
+				char digits[] = {text[i + 1], text[i + 2], 0};
+
+				c = (char)strtoul(digits, NULL, 16);
 				i += 2;
-			} else if (c != '\\') {
+			} else {
 				return false;
 			}
 		}

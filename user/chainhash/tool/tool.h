@@ -21,8 +21,8 @@ enum { DONE = 0, NO = 1, FAILED = 2 };
 struct settings {
 	struct chainhash_options options;
 	int flags;
-	bool json, quiet, keep; /* keep: a key that is there stays as it is */
-	char **words;		/* after the command's name */
+	bool json, quiet, help, keep; /* keep: a key that is there stays as it is */
+	char **words;		      /* after the command's name */
 	int word_count;
 };
 
@@ -36,6 +36,9 @@ int command_stat(struct settings *settings);
 int command_tune(struct settings *settings);
 int command_verify(struct settings *settings);
 int command_repair(struct settings *settings);
+
+/* Words for CHAINHASH_SPLIT_..., and NULL. */
+extern const char *const split_names[];
 
 /* Say what went wrong and give FAILED. @error is a negative errno, or 0. */
 __attribute__((__format__(__printf__, 2, 3))) int complain(int error, const char *format, ...);

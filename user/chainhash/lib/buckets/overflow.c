@@ -38,7 +38,7 @@ u32 overflow_ordinal(const struct chainhash *t, u32 address)
 	if (point > top_bit(t->max_bucket))
 		return UINT32_MAX;
 	ordinal = (u64)pages_before(t, point) + (address >> 3 & (PAGES_MOST - 1));
-	if (ordinal >= t->spares[point] || ordinal % t->page_size == 0)
+	if (ordinal >= t->spares[point] || !(ordinal & (t->page_size - 1)))
 		return UINT32_MAX;
 	return (u32)ordinal;
 }
@@ -97,15 +97,17 @@ void chain_give(struct chainhash *t, u32 address)
 		overflow_give(t, chain.view.address, view_slots(chain.view.base));
 }
 
-/* The first of @slots slots in a row that are free in a byte of the account; 8: there are none. */
-static unsigned free_run(u8 used, u32 slots, u32 all)
+/*
+ * Of eight pages at a time, a byte of the account each: a bit where @slots slots in a row that are
+ * free begin.
+ */
+static inline u64 free_runs(u64 used, u32 slots)
 {
-	u32 run = (1u << slots) - 1;
+	u64 runs = ~used;
 
-	for (unsigned first = 0; first + slots <= all; first++)
-		if (!(used & run << first))
-			return first;
-	return 8;
+	while (--slots)
+		runs &= runs >> 1 & 0x7f7f7f7f7f7f7f7full;
+	return runs;
 }
 
 /* Add overflow page @ordinal to the account, and the bitmap before it where one begins. */
@@ -118,7 +120,7 @@ static int page_add(struct chainhash *t, u32 *ordinal)
 		return -EFBIG;
 	if (pages_reserve(t, page_of_point(point, next) + 1) ||
 	    bits_reserve(&t->bitmap_changed, next / t->page_size + 1) ||
-	    reserve(&t->slots_used, &t->slots_room, (u64)next + 1, 1))
+	    reserve(&t->slots_used, &t->slots_room, (u64)next + 9, 1))
 		return -ENOMEM;
 	if (next != count)
 		t->slots_used[count] = 0xff;
@@ -131,15 +133,20 @@ static int page_add(struct chainhash *t, u32 *ordinal)
 /* A page with @slots free slots in a row, perhaps a new one. */
 static int page_with_room(struct chainhash *t, u32 slots, u32 *ordinal, unsigned *first)
 {
-	u32 count = overflow_count(t);
+	u32 count = overflow_count(t), page = t->overflow_from[slots];
 
-	for (*ordinal = t->overflow_from[slots]; *ordinal < count; ++*ordinal) {
-		*first = free_run(t->slots_used[*ordinal], slots, t->slots);
-		if (*first < 8)
+	*first = 0;
+	for (; page < count; page += 8) {
+		u64 runs = free_runs(load64(t->slots_used + page), slots);
+
+		if (runs) {
+			*first = (unsigned)__builtin_ctzll(runs) % 8;
+			page += (u32)__builtin_ctzll(runs) / 8;
 			break;
+		}
 	}
-	t->overflow_from[slots] = *ordinal;
-	if (*ordinal < count)
+	t->overflow_from[slots] = *ordinal = page < count ? page : count;
+	if (page < count)
 		return 0;
 	*first = 0;
 	return page_add(t, ordinal);
@@ -161,7 +168,7 @@ int overflow_take(struct chainhash *t, u32 slots, struct view *chunk)
 	if (!page)
 		return error;
 	t->slots_used[ordinal] |= (u8)(((1u << slots) - 1) << first);
-	bit_set(&t->bitmap_changed, ordinal / t->page_size);
+	bit_set(&t->bitmap_changed, ordinal >> t->page_shift);
 	chunk->address = point << NUMBER_BITS | (ordinal - pages_before(t, point)) << 3 | first;
 	chunk->base = page + (size_t)first * t->slot_size;
 	memset(chunk->base, 0, chunk->size);
@@ -174,9 +181,10 @@ void overflow_give(struct chainhash *t, u32 address, u32 slots)
 	u32 ordinal = overflow_ordinal(t, address);
 
 	t->slots_used[ordinal] &= (u8) ~(((1u << slots) - 1) << (address & 7));
-	bit_set(&t->bitmap_changed, ordinal / t->page_size);
-	for (unsigned i = 1; i <= t->slots; i++)
-		if (ordinal < t->overflow_from[i])
+	bit_set(&t->bitmap_changed, ordinal >> t->page_shift);
+	for (u32 i = 1; i <= t->slots; i++)
+		if (ordinal < t->overflow_from[i] &&
+		    free_runs(~0xffull | t->slots_used[ordinal], i))
 			t->overflow_from[i] = ordinal;
 	if (t->slots_used[ordinal] == (u8)(0xff << t->slots))
 		page_drop(t, page_of_point(address >> NUMBER_BITS, ordinal));
@@ -196,7 +204,7 @@ int overflow_load(struct chainhash *t)
 	int error = 0;
 
 	if (bits_reserve(&t->bitmap_changed, count / t->page_size + 1) ||
-	    reserve(&t->slots_used, &t->slots_room, (u64)count + 1, 1))
+	    reserve(&t->slots_used, &t->slots_room, (u64)count + 8, 1))
 		return -ENOMEM;
 	for (u32 first = 0; first < count && !error; first += t->page_size) {
 		u32 part = count - first < t->page_size ? count - first : t->page_size;
