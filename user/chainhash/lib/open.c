@@ -102,9 +102,9 @@ static int open_file(struct chainhash *t, const char *path, int flags, mode_t mo
 }
 
 /* What a header says of the table, once it is read. */
-static int header_apply(struct chainhash *t, const struct header *header,
-			const struct chainhash_options *options)
+static int header_apply(struct chainhash *t, const struct chainhash_options *options)
 {
+	const struct header *header = &t->header;
 	struct stat status;
 
 	if (fstat(t->store.descriptor, &status))
@@ -121,9 +121,9 @@ static int header_apply(struct chainhash *t, const struct header *header,
 }
 
 /* Read the map into memory: of the writer, and of readers by the pool. */
-static int load(struct chainhash *t, const struct header *header)
+static int load(struct chainhash *t)
 {
-	int error = store_load(t, header->root, header->levels, header->pages);
+	int error = store_load(t);
 
 	if (!error)
 		error = overflow_load(t);
@@ -133,46 +133,35 @@ static int load(struct chainhash *t, const struct header *header)
 }
 
 /* Go over to the newest state, and lock it: the writer leaves its pages alone. */
-static int reader_settle(struct chainhash *t, struct header *header)
+static int reader_settle(struct chainhash *t)
 {
 	for (int tries = 0; tries < 1000; tries++) {
 		u64 newest;
-		int error = header_read(t, header);
+		int error = header_read(t);
 
 		if (!error)
-			error = lock_reader(t->store.descriptor, header->sequence);
+			error = lock_reader(t->store.descriptor, t->header.sequence);
 		if (error)
 			return error;
-		if (!header_newest(t->store.descriptor, &newest) && newest == header->sequence)
+		if (!header_newest(t->store.descriptor, &newest) && newest == t->header.sequence)
 			return 0;
-		unlock_reader(t->store.descriptor, header->sequence);
+		unlock_reader(t->store.descriptor, t->header.sequence);
 	}
 	return refuse(-EAGAIN, "the file's writer is faster than we can read its header");
 }
 
-/* Map the file's pages of a state. */
-static int map_header(struct chainhash *t, const struct header *header)
-{
-	t->map.root = header->root.physical;
-	t->map.root_checksum = header->root.checksum;
-	t->map.end = header->end;
-	t->map.levels = header->levels;
-	return map_open(t);
-}
-
 static int open_reader(struct chainhash *t, int flags, const struct chainhash_options *options)
 {
-	struct header header;
-	int error = reader_settle(t, &header);
+	int error = reader_settle(t);
 
 	t->read_only = true;
 	if (!error)
-		error = header_apply(t, &header, options);
+		error = header_apply(t, options);
 	if (error)
 		return error;
-	if (!(flags & CHAINHASH_POOL) && !map_header(t, &header))
+	if (!(flags & CHAINHASH_POOL) && !map_open(t))
 		return 0;
-	return load(t, &header);
+	return load(t);
 }
 
 /* Begin a table in a file whose contents, if there are any, are to go. */
@@ -195,7 +184,6 @@ static int make_empty(struct chainhash *t, const struct chainhash_options *optio
 static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)
 {
 	struct store *store = &t->store;
-	struct header header;
 	struct stat status;
 	int error = lock_writer(store->descriptor, flags & CHAINHASH_WAIT);
 
@@ -208,13 +196,13 @@ static int open_writer(struct chainhash *t, int flags, const struct chainhash_op
 		return make_empty(t, options);
 	if (!status.st_size && (flags & (CHAINHASH_CREATE | CHAINHASH_TRUNCATE)))
 		return make_empty(t, options);
-	error = header_read(t, &header);
+	error = header_read(t);
 	/* Its maker came to its end before the first sync. */
 	if (error == -ENODATA && (flags & CHAINHASH_CREATE))
 		return make_empty(t, options);
 	if (!error)
-		error = header_apply(t, &header, options);
-	return error ? error : load(t, &header);
+		error = header_apply(t, options);
+	return error ? error : load(t);
 }
 
 void table_free(struct chainhash *t)
@@ -340,7 +328,6 @@ int chainhash_sync(struct chainhash *t)
 
 int chainhash_refresh(struct chainhash *t)
 {
-	struct header header;
 	u64 before = t->store.sequence, newest;
 	bool pool = !t->map.bytes;
 	int error;
@@ -350,7 +337,7 @@ int chainhash_refresh(struct chainhash *t)
 	error = header_newest(t->store.descriptor, &newest);
 	if (error || newest == before)
 		return error;
-	error = reader_settle(t, &header);
+	error = reader_settle(t);
 	if (error)
 		return error;
 	unlock_reader(t->store.descriptor, before);
@@ -358,14 +345,14 @@ int chainhash_refresh(struct chainhash *t)
 	map_close(t);
 	pool_reset(t);
 	store_free(&t->store);
-	error = header_apply(t, &header, NULL);
+	error = header_apply(t, NULL);
 	if (error)
 		return error;
 	t->store.failed = false;
 	if (pool)
-		error = load(t, &header);
+		error = load(t);
 	else
-		error = map_header(t, &header);
+		error = map_open(t);
 	t->store.failed = error != 0;
 	return error;
 }

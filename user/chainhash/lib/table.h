@@ -206,15 +206,18 @@ struct store {
 	u64 reads, writes;
 };
 
-/* A reader's view by mmap. */
+/* What a header says of the file, besides what struct chainhash itself has room for. */
+struct header {
+	u64 sequence, pages; /* number of the state; logical pages */
+	struct entry root;   /* of the map */
+	u32 end, levels;
+};
+
+/* A reader's view by mmap of the state that the header describes. */
 struct map {
 	const u8 *bytes; /* NULL: not mapped */
 	size_t size;
 	u8 *checked; /* by physical page: its checksum was right; NULL: there are none to check */
-	u64 root;    /* struct entry of the root */
-	u32 root_checksum;
-	u32 end;
-	unsigned levels;
 };
 
 /* Chunks of a record in pages of its own: address | slots << 32. */
@@ -237,6 +240,7 @@ struct chainhash {
 	bool on_disk;
 	u32 spares[GENERATIONS + 1]; /* overflow pages up to and with each split point */
 	struct map map;
+	struct header header; /* the last that was read */
 
 	/* The hash function. */
 	u32 (*named)(const struct hash_keys *keys, const u8 *bytes, size_t size); /* or NULL */

@@ -11,8 +11,6 @@
 
 void chainhash_status(const struct chainhash *t, struct chainhash_status *status)
 {
-	u64 end = t->map.bytes ? t->map.end : t->store.end;
-
 	*status = (struct chainhash_status){
 		.bucket_size = t->page_size,
 		.fill_factor = t->fill_factor,
@@ -23,7 +21,7 @@ void chainhash_status(const struct chainhash *t, struct chainhash_status *status
 		.buckets = (u64)t->max_bucket + 1,
 		.overflow_pages = overflow_count(t),
 		.sequence = t->store.sequence,
-		.file_bytes = t->on_disk ? end << t->page_shift : 0,
+		.file_bytes = t->on_disk ? (u64)t->store.end << t->page_shift : 0,
 		.page_reads = t->store.reads,
 		.page_writes = t->store.writes,
 	};

@@ -194,13 +194,13 @@ static int load_page(struct chainhash *t, unsigned level, u64 index, struct bits
 	return error;
 }
 
-static int load_levels(struct chainhash *t, struct entry root, struct bits *used)
+static int load_levels(struct chainhash *t, struct bits *used)
 {
 	struct store *store = &t->store;
 	u8 *page = malloc(t->page_size);
 	int error = page ? 0 : -ENOMEM;
 
-	store->level[store->levels].entries[0] = root;
+	store->level[store->levels].entries[0] = t->header.root;
 	for (unsigned level = store->levels; level && !error; level--)
 		for (u64 i = 0; i < store->level[level].count && !error; i++)
 			error = load_page(t, level, i, used, page);
@@ -217,8 +217,9 @@ static int retire_rest(struct store *store, const struct bits *used)
 	return 0;
 }
 
-int store_load(struct chainhash *t, struct entry root, unsigned levels, u64 count)
+int store_load(struct chainhash *t)
 {
+	u64 count = t->header.pages;
 	struct store *store = &t->store;
 	struct bits used = {NULL, 0};
 	int error;
@@ -229,10 +230,10 @@ int store_load(struct chainhash *t, struct entry root, unsigned levels, u64 coun
 	if (store_levels(t) || bits_reserve(&used, store->end) ||
 	    bits_reserve(&store->free, store->end))
 		error = -ENOMEM;
-	else if (levels != store->levels)
+	else if (t->header.levels != store->levels)
 		error = -EBADMSG;
 	else
-		error = load_levels(t, root, &used);
+		error = load_levels(t, &used);
 	if (!error && store->writable)
 		error = retire_rest(store, &used);
 	free(used.words);
