@@ -303,33 +303,47 @@ static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct cha
 	return 0;
 }
 
-/* The key was found, or not: 0 with the record stored, or an error. */
-static int store_record(struct chainhash *t, struct lookup *lookup, struct record *record,
-			bool found)
+/*
+ * Look for a record that is to go or to be replaced: as record_find(), and @read has its chunks, if
+ * it has any, so that they can be given back when nothing may fail any more.
+ */
+static int find_old(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
 {
-	bool old = found && !lookup->item.key;
-	int error;
+	int found = record_find(t, lookup, key), error;
 
-	if (old || record->big) {
-		error = old ? big_read(t, &lookup->item) : 0;
-		if (!error && record->big)
-			error = big_write(t, record->key, record->data, &record->address);
+	t->read.count = 0;
+	if (found <= 0 || lookup->item.key)
+		return found;
+	error = big_read(t, &lookup->item);
+	/* Pages may have left memory meanwhile. */
+	t->operation++;
+	return error ? error : record_find(t, lookup, key);
+}
+
+/* Write a record's own pages, if it is to have any, and put it in its place. */
+static int store_record(struct chainhash *t, struct record *record, int how)
+{
+	struct lookup lookup;
+	int error = 0, found;
+
+	t->written.count = 0;
+	if (record->big) {
+		found = how == CHAINHASH_INSERT ? record_find(t, &lookup, record->key) : 0;
+		if (found)
+			return found < 0 ? found : -EEXIST;
+		error = big_write(t, record->key, record->data, &record->address);
 		if (error)
 			return error;
-		/* Pages may have left memory meanwhile. */
 		t->operation++;
-		error = record_find(t, lookup, record->key);
-		if (error < 0)
-			goto fail;
 	}
-	error = found ? replace(t, lookup, record) : insert(t, lookup, record);
-	if (!error && old)
-		big_give(t, &t->read);
-	if (!error)
-		return 0;
-fail:
-	if (record->big)
-		big_give(t, &t->written);
+	found = find_old(t, &lookup, record->key);
+	if (found < 0)
+		error = found;
+	else if (found && how == CHAINHASH_INSERT)
+		error = -EEXIST;
+	else
+		error = found ? replace(t, &lookup, record) : insert(t, &lookup, record);
+	big_give(t, error ? &t->written : &t->read);
 	return error;
 }
 
@@ -337,8 +351,7 @@ int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainha
 		  int how)
 {
 	struct record record = {.size = STUB_SIZE, .big = true};
-	struct lookup lookup;
-	int error = may_change(t), found;
+	int error = may_change(t);
 
 	if (error)
 		return error;
@@ -364,12 +377,7 @@ int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainha
 		t->changed = true;
 		t->operation++;
 	}
-	found = record_find(t, &lookup, key);
-	if (found < 0)
-		return found;
-	if (found && how == CHAINHASH_INSERT)
-		return -EEXIST;
-	return store_record(t, &lookup, &record, found);
+	return store_record(t, &record, how);
 }
 
 /* Take chunks without records off the chain's end. All of it that matters is in memory. */
@@ -388,7 +396,6 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 {
 	struct chainhash_item none = {NULL, 0};
 	struct lookup lookup;
-	bool old = false;
 	int error = may_change(t), found;
 
 	if (!error)
@@ -397,15 +404,7 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 		return error;
 	t->operation++;
 	t->changing = true;
-	found = record_find(t, &lookup, key);
-	if (found > 0 && !lookup.item.key) {
-		old = true;
-		error = big_read(t, &lookup.item);
-		if (error)
-			return error;
-		t->operation++;
-		found = record_find(t, &lookup, key);
-	}
+	found = find_old(t, &lookup, key);
 	if (found <= 0)
 		return found ? found : -ENOENT;
 	error = view_change(t, &lookup.chain.view);
@@ -414,7 +413,6 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 	view_remove(lookup.chain.view.base, lookup.chain.view.size, lookup.index, lookup.item.size);
 	count_out(t, lookup.item.size);
 	trim(t, &lookup);
-	if (old)
-		big_give(t, &t->read);
+	big_give(t, &t->read);
 	return 0;
 }

@@ -110,7 +110,7 @@ static const struct rule {
 	{"help", 'h', SET, OF(help)},
 };
 
-enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+enum { NONE = -1, RULES = sizeof(rules) / sizeof(rules[0]) };
 
 const char *const split_names[] = {"controlled", "uncontrolled", "both", NULL};
 
@@ -183,11 +183,12 @@ static int read_arguments(struct settings *settings, int argc, char **argv)
 	return DONE;
 }
 
-static int list_functions(struct settings *settings)
+static int command_functions(struct settings *settings, struct chainhash *table)
 {
 	const char *name;
 
 	(void)settings;
+	(void)table;
 	for (unsigned i = 0; (name = chainhash_hash_name(i)); i++)
 		printf("%s\n", name);
 	return DONE;
@@ -195,42 +196,70 @@ static int list_functions(struct settings *settings)
 
 static const struct command {
 	const char *name;
-	int (*run)(struct settings *settings);
+	int (*run)(struct settings *settings, struct chainhash *table);
 	int least, most; /* words behind the name */
+	int items;	 /* of these, behind the table's, that are bytes of a key or of data */
+	int flags;	 /* to open the table with, the first word; NONE: it opens what it needs */
 } commands[] = {
-	{"load", command_load, 1, 2},	  {"dump", command_dump, 1, 1},
-	{"get", command_get, 2, 2},	  {"put", command_put, 3, 3},
-	{"delete", command_delete, 2, 2}, {"stat", command_stat, 1, 1},
-	{"tune", command_tune, 1, 1},	  {"verify", command_verify, 1, 1},
-	{"repair", command_repair, 2, 2}, {"functions", list_functions, 0, 0},
+	{"load", command_load, 1, 2, 0, NONE},
+	{"dump", command_dump, 1, 1, 0, CHAINHASH_READ_ONLY},
+	{"get", command_get, 2, 2, 1, CHAINHASH_READ_ONLY},
+	{"put", command_put, 3, 3, 2, CHAINHASH_CREATE},
+	{"delete", command_delete, 2, 2, 1, 0},
+	{"stat", command_stat, 1, 1, 0, CHAINHASH_READ_ONLY},
+	{"tune", command_tune, 1, 1, 0, CHAINHASH_READ_ONLY},
+	{"verify", command_verify, 1, 1, 0, CHAINHASH_READ_ONLY | CHAINHASH_POOL},
+	{"repair", command_repair, 2, 2, 0, NONE},
+	{"functions", command_functions, 0, 0, 0, NONE},
 };
+
+static int run_command(const struct command *command, struct settings *settings)
+{
+	char **words = settings->words;
+	struct chainhash *table = NULL;
+	int status;
+
+	if (settings->word_count < command->least || settings->word_count > command->most)
+		return complain(0, "%s takes %d to %d arguments (--help)", command->name,
+				command->least, command->most);
+	for (int i = 0; i < command->items; i++) {
+		char *word = words[i + 1];
+
+		settings->items[i].bytes = word;
+		if (!unescape(word, strlen(word), word, &settings->items[i].size))
+			return complain(0, "'%s': a backslash must be before \\, t, n or xNN",
+					word);
+	}
+	if (command->flags != NONE) {
+		table = open_table(settings, words[0], command->flags);
+		if (!table)
+			return FAILED;
+	}
+	status = command->run(settings, table);
+	if (table && (status != DONE || (command->flags & CHAINHASH_READ_ONLY)))
+		chainhash_abandon(table);
+	else if (table)
+		status = close_table(table, words[0], status);
+	if (fflush(stdout) || ferror(stdout))
+		return complain(-errno, "standard output");
+	return status;
+}
 
 int main(int argc, char **argv)
 {
 	struct settings settings = {.quiet = false};
-	int status = read_arguments(&settings, argc, argv);
 	const char *name;
 
-	if (status)
-		return status;
+	if (read_arguments(&settings, argc, argv))
+		return FAILED;
 	if (settings.help || !settings.word_count) {
 		fputs(usage, settings.help ? stdout : stderr);
 		return settings.help ? DONE : FAILED;
 	}
 	name = *settings.words++;
 	settings.word_count--;
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		const struct command *command = &commands[i];
-
-		if (strcmp(name, command->name))
-			continue;
-		if (settings.word_count < command->least || settings.word_count > command->most)
-			return complain(0, "%s takes %d to %d arguments (--help)", name,
-					command->least, command->most);
-		status = command->run(&settings);
-		if (fflush(stdout) || ferror(stdout))
-			return complain(-errno, "standard output");
-		return status;
-	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(name, commands[i].name))
+			return run_command(&commands[i], &settings);
 	return complain(0, "there is no command '%s' (--help)", name);
 }

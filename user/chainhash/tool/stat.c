@@ -153,21 +153,16 @@ static void print_as_json(const struct chainhash_status *about,
 	printf("]}\n");
 }
 
-int command_stat(struct settings *settings)
+int command_stat(struct settings *settings, struct chainhash *table)
 {
 	struct chainhash_histogram found;
 	struct chainhash_status about;
 	struct expectation expected;
-	struct chainhash *table = open_table(settings, settings->words[0], CHAINHASH_READ_ONLY);
-	int error;
+	int error = chainhash_histogram(table, &found);
 
-	if (!table)
-		return FAILED;
-	chainhash_status(table, &about);
-	error = chainhash_histogram(table, &found);
-	chainhash_close(table);
 	if (error)
 		return complain(error, "%s", settings->words[0]);
+	chainhash_status(table, &about);
 	expect(&about, &found, &expected);
 	if (settings->json)
 		print_as_json(&about, &found, &expected);
