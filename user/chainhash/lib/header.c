@@ -2,6 +2,7 @@
  * header.c - the headers' bytes. See header.h.
  */
 #include "header.h"
+#include "buckets/bucket.h"
 #include "store/store.h"
 
 #include <stdarg.h>
@@ -32,6 +33,11 @@ const char *chainhash_message(void)
 	return message;
 }
 
+/*
+ * The average of a bucket's bytes at which controlled splitting by bytes sets in is a page and an
+ * eighth. Of the buckets that are yet to be split in a generation most then have a chunk; fewer
+ * bytes would leave the pages of those already split emptier (docs/chainhash/design.md).
+ */
 void set_page_size(struct chainhash *t, u32 size)
 {
 	t->page_size = size;
@@ -39,6 +45,8 @@ void set_page_size(struct chainhash *t, u32 size)
 	t->slots = size / SLOT_SIZE_LEAST < 8 ? size / SLOT_SIZE_LEAST : 8;
 	t->slots += !t->slots;
 	t->slot_size = size / t->slots;
+	t->bytes_limit = size - PAGE_HEAD + size / 8;
+	t->store.first = (PAGES_PLACE + size - 1) / size;
 	t->pool.most = t->cache_size >> t->page_shift;
 	if (t->pool.most < PAGES_LEAST)
 		t->pool.most = PAGES_LEAST;
@@ -96,7 +104,6 @@ static int header_take(struct chainhash *t, const u8 *bytes)
 	if (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1)))
 		return refuse(-EBADMSG, "the file is damaged: pages of %u bytes", (unsigned)size);
 	set_page_size(t, size);
-	t->store.first = (PAGES_PLACE + size - 1) / size;
 	t->header.sequence = load64(bytes + 16);
 	t->records = load64(bytes + 24);
 	t->record_bytes = load64(bytes + 32);

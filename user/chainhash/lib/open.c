@@ -54,16 +54,6 @@ static int flags_check(int flags)
 	return 0;
 }
 
-/*
- * The average of a bucket's bytes at which controlled splitting by bytes sets in: a page and an
- * eighth. Of the buckets that are yet to be split in a generation most then have a chunk; fewer
- * bytes would leave the pages of those already split emptier (docs/chainhash/design.md).
- */
-static void limit_set(struct chainhash *t)
-{
-	t->bytes_limit = t->page_size - PAGE_HEAD + t->page_size / 8;
-}
-
 /* The shape of a new table. */
 static int table_make(struct chainhash *t, const struct chainhash_options *o)
 {
@@ -73,8 +63,6 @@ static int table_make(struct chainhash *t, const struct chainhash_options *o)
 	set_page_size(t, o->bucket_size ? o->bucket_size : BUCKET_SIZE);
 	t->fill_factor = o->fill_factor;
 	t->split = o->split;
-	limit_set(t);
-	t->store.first = (PAGES_PLACE + t->page_size - 1) / t->page_size;
 	t->store.end = t->store.first;
 	error = hash_choose(t, o);
 	if (error)
@@ -115,7 +103,6 @@ static int header_apply(struct chainhash *t, const struct chainhash_options *opt
 			      (unsigned long long)header->end << t->page_shift);
 	t->store.end = header->end;
 	t->store.sequence = header->sequence;
-	limit_set(t);
 	set_masks(t);
 	return options ? hash_check(t, options) : 0;
 }
