@@ -137,17 +137,13 @@ static int reader_settle(struct chainhash *t)
 	return refuse(-EAGAIN, "the file's writer is faster than we can read its header");
 }
 
-static int open_reader(struct chainhash *t, int flags, const struct chainhash_options *options)
+/* Read the newest state, by mmap if that can be done and the pool is not asked for. */
+static int reader_enter(struct chainhash *t, bool pool, const struct chainhash_options *options)
 {
-	int error = reader_settle(t);
+	int error = header_apply(t, options);
 
-	t->read_only = true;
-	if (!error)
-		error = header_apply(t, options);
-	if (error)
+	if (error || (!pool && !map_open(t)))
 		return error;
-	if (!(flags & CHAINHASH_POOL) && !map_open(t))
-		return 0;
 	return load(t);
 }
 
@@ -241,10 +237,12 @@ static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mo
 	t->checksums = !(flags & CHAINHASH_NO_CHECKSUM);
 	if (error)
 		return error;
-	if (flags & CHAINHASH_READ_ONLY)
-		error = open_reader(t, flags, options);
-	else
-		error = open_writer(t, flags, options);
+	if (flags & CHAINHASH_READ_ONLY) {
+		t->read_only = true;
+		error = reader_settle(t);
+		return error ? error : reader_enter(t, flags & CHAINHASH_POOL, options);
+	}
+	error = open_writer(t, flags, options);
 	if (error)
 		return error;
 	if (t->store.is_new && !t->no_flush) {
@@ -274,6 +272,7 @@ int table_open(struct chainhash **table, const char *path, int flags, mode_t mod
 	t->store.descriptor = -1;
 	t->store.tolerant = flags & OPEN_TOLERANT;
 	t->operation = 1;
+	pool_reset(t);
 	if (path)
 		error = open_disk(t, path, flags, mode, options);
 	else
@@ -325,21 +324,15 @@ int chainhash_refresh(struct chainhash *t)
 	if (error || newest == before)
 		return error;
 	error = reader_settle(t);
-	if (error)
-		return error;
-	unlock_reader(t->store.descriptor, before);
-	t->store.failed = true;
+	/* The table's shape may be the new one already: without its pages it finds nothing. */
 	map_close(t);
 	pool_reset(t);
 	store_free(&t->store);
-	error = header_apply(t, NULL);
+	t->store.failed = error != 0;
 	if (error)
 		return error;
-	t->store.failed = false;
-	if (pool)
-		error = load(t);
-	else
-		error = map_open(t);
+	unlock_reader(t->store.descriptor, before);
+	error = reader_enter(t, pool, NULL);
 	t->store.failed = error != 0;
 	return error;
 }

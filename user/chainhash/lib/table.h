@@ -161,12 +161,13 @@ static inline struct frame *frame_of(u8 *page)
 }
 
 struct pool {
-	struct frame *newest, *oldest, *empty;
-	u64 frames, most;	    /* in use; as many as the cache's size allows */
-	struct bits changed;	    /* by logical page */
-	u8 **arenas;		    /* what was allocated */
+	struct frame
+		list; /* a ring: behind it are the newest and older ones, before it the oldest */
+	struct frame *empty;
+	u64 frames, most;    /* in use; as many as the cache's size allows */
+	struct bits changed; /* by logical page */
+	u8 *arena;	     /* the newest of what was allocated; begins with the one before */
 	const u8 *lowest, *highest; /* between them all arenas lie */
-	size_t arena_count;
 	u8 *arena_next, *arena_end;
 };
 

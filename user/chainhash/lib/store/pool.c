@@ -71,17 +71,15 @@ static u8 *arena_page(struct chainhash *t, int *error)
 
 	if ((size_t)(pool->arena_end - pool->arena_next) < each) {
 		size_t size = each * 4 > ARENA_SIZE ? each * 4 : ARENA_SIZE;
-		u8 **arenas = realloc(pool->arenas, (pool->arena_count + 1) * sizeof(*arenas));
-		u8 *arena = arenas ? malloc(size) : NULL;
+		u8 *arena = malloc(size);
 
-		if (arenas)
-			pool->arenas = arenas;
 		if (!arena) {
 			*error = -ENOMEM;
 			return NULL;
 		}
-		pool->arenas[pool->arena_count++] = arena;
-		pool->arena_next = arena + (64 - (uintptr_t)arena % 64) % 64;
+		memcpy(arena, &pool->arena, sizeof(pool->arena));
+		pool->arena = arena;
+		pool->arena_next = arena + 128 - (uintptr_t)arena % 64;
 		pool->arena_end = arena + size;
 		if (!pool->lowest || arena < pool->lowest)
 			pool->lowest = arena;
@@ -93,33 +91,24 @@ static u8 *arena_page(struct chainhash *t, int *error)
 	return page;
 }
 
-static void list_add(struct pool *pool, struct frame *frame)
+static void list_add(struct frame *list, struct frame *frame)
 {
 	frame->queued = frame->used;
-	frame->newer = NULL;
-	frame->older = pool->newest;
-	if (pool->newest)
-		pool->newest->newer = frame;
-	else
-		pool->oldest = frame;
-	pool->newest = frame;
+	frame->newer = list;
+	frame->older = list->older;
+	list->older->newer = frame;
+	list->older = frame;
 }
 
-static void list_remove(struct pool *pool, struct frame *frame)
+static void list_remove(struct frame *frame)
 {
-	if (frame->newer)
-		frame->newer->older = frame->older;
-	else
-		pool->newest = frame->older;
-	if (frame->older)
-		frame->older->newer = frame->newer;
-	else
-		pool->oldest = frame->newer;
+	frame->newer->older = frame->older;
+	frame->older->newer = frame->newer;
 }
 
 static void frame_release(struct chainhash *t, struct frame *frame)
 {
-	list_remove(&t->pool, frame);
+	list_remove(frame);
 	t->pages[frame->logical] = NULL;
 	frame->older = t->pool.empty;
 	t->pool.empty = frame;
@@ -133,9 +122,8 @@ static void frame_release(struct chainhash *t, struct frame *frame)
  */
 static bool pool_evict(struct chainhash *t, int *error)
 {
-	struct frame *frame = t->pool.oldest;
-
-	for (u64 left = t->pool.frames * 2; left && frame; left--, frame = t->pool.oldest) {
+	for (u64 left = t->pool.frames * 2; left; left--) {
+		struct frame *frame = t->pool.list.newer;
 		u8 *page = (u8 *)frame + FRAME_HEAD;
 		bool stays = frame->used > frame->queued || frame->used == t->operation;
 
@@ -151,8 +139,8 @@ static bool pool_evict(struct chainhash *t, int *error)
 			frame_release(t, frame);
 			return true;
 		}
-		list_remove(&t->pool, frame);
-		list_add(&t->pool, frame);
+		list_remove(frame);
+		list_add(&t->pool.list, frame);
 	}
 	return false;
 }
@@ -190,7 +178,7 @@ static u8 *pool_page(struct chainhash *t, u64 logical, int *error)
 	pool->frames++;
 	frame->logical = (u32)logical;
 	frame->used = t->operation;
-	list_add(pool, frame);
+	list_add(&pool->list, frame);
 	return page;
 }
 
@@ -253,9 +241,13 @@ void page_drop(struct chainhash *t, u64 logical)
 
 void pool_free(struct chainhash *t)
 {
-	for (size_t i = 0; i < t->pool.arena_count; i++)
-		free(t->pool.arenas[i]);
-	free(t->pool.arenas);
+	while (t->pool.arena) {
+		u8 *before;
+
+		memcpy(&before, t->pool.arena, sizeof(before));
+		free(t->pool.arena);
+		t->pool.arena = before;
+	}
 	free(t->pool.changed.words);
 	free(t->pages);
 }
@@ -267,6 +259,7 @@ void pool_reset(struct chainhash *t)
 	pool_free(t);
 	memset(&t->pool, 0, sizeof(t->pool));
 	t->pool.most = most;
+	t->pool.list.newer = t->pool.list.older = &t->pool.list;
 	t->pages = NULL;
 	t->page_count = 0;
 }

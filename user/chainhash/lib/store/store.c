@@ -155,6 +155,13 @@ static int note_page(struct store *store, struct bits *used, u32 physical)
 	return 0;
 }
 
+/* Something of the map is damaged: who is tolerant counts it and goes on. */
+static int damaged(struct store *store, int error)
+{
+	store->lost += store->tolerant && error;
+	return store->tolerant ? 0 : error;
+}
+
 /* Read the map's page @index of @level into the entries one level below. */
 static int load_page(struct chainhash *t, unsigned level, u64 index, struct bits *used, u8 *page)
 {
@@ -169,27 +176,19 @@ static int load_page(struct chainhash *t, unsigned level, u64 index, struct bits
 	if (!error)
 		error = read_all(t->store.descriptor, page, t->page_size,
 				 (u64)entry.physical << t->page_shift);
-	/* Of a damaged page of the map most entries are right, and what they lead to shows which.
-	 */
-	if (!error && t->checksums && checksum(page, t->page_size) != entry.checksum) {
-		t->store.lost++;
-		error = t->store.tolerant ? 0 : -EBADMSG;
-	}
+	if (error)
+		return damaged(&t->store, error);
+	/* Of a damaged page most entries are right, and what they lead to shows which. */
+	if (t->checksums && checksum(page, t->page_size) != entry.checksum)
+		error = damaged(&t->store, -EBADMSG);
 	for (u64 i = 0; !error && i < fan && index * fan + i < below->count; i++) {
 		struct entry *child = &below->entries[index * fan + i];
 
 		*child = (struct entry){load32(page + i * 8), load32(page + i * 8 + 4)};
-		if (level == 1 && child->physical)
-			error = note_page(&t->store, used, child->physical);
-		if (error && t->store.tolerant) {
-			child->physical = 0;
-			t->store.lost++;
-			error = 0;
-		}
-	}
-	if (error && t->store.tolerant) {
-		t->store.lost++;
-		error = 0;
+		if (level > 1 || !child->physical || !note_page(&t->store, used, child->physical))
+			continue;
+		child->physical = 0;
+		error = damaged(&t->store, -EBADMSG);
 	}
 	return error;
 }
