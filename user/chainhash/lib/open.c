@@ -314,24 +314,27 @@ int chainhash_sync(struct chainhash *t)
 
 int chainhash_refresh(struct chainhash *t)
 {
-	u64 before = t->store.sequence, newest;
+	struct chainhash before = *t;
+	u64 newest;
 	bool pool = !t->map.bytes;
 	int error;
 
 	if (!t->read_only)
 		return -EINVAL;
 	error = header_newest(t->store.descriptor, &newest);
-	if (error || newest == before)
+	if (error || newest == before.store.sequence)
 		return error;
 	error = reader_settle(t);
-	/* The table's shape may be the new one already: without its pages it finds nothing. */
+	if (error) {
+		/* Of the table only its shape may be another one by now. */
+		*t = before;
+		return error;
+	}
+	unlock_reader(t->store.descriptor, before.store.sequence);
 	map_close(t);
 	pool_reset(t);
 	store_free(&t->store);
-	t->store.failed = error != 0;
-	if (error)
-		return error;
-	unlock_reader(t->store.descriptor, before);
+	t->store.failed = false;
 	error = reader_enter(t, pool, NULL);
 	t->store.failed = error != 0;
 	return error;

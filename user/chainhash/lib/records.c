@@ -173,15 +173,20 @@ static int chunk_grow(struct chainhash *t, struct view *before, struct view *vie
 }
 
 /*
- * Find a view of the bucket with room for @size bytes, or make one: the chain's last chunk grows,
- * or gets a follower. @view is then writable.
+ * Find a view with room for @size bytes in the bucket that was looked through, or make one: the
+ * chain's last chunk grows, or gets a follower. @view is then writable.
  */
-static int find_room(struct chainhash *t, u32 bucket, u32 size, struct view *view)
+static int find_room(struct chainhash *t, const struct lookup *lookup, u32 size, struct view *view)
 {
-	struct chain chain;
+	struct chain chain = lookup->chain;
 	struct view chunk;
-	int error, next = chain_first(t, bucket, &chain);
+	bool full = !chain.next && chain.number == 1 &&
+		    view_room(chain.before.base, chain.before.size) < (int)size;
+	int error, next = 1;
 
+	/* Of a chain of one chunk, which most are, both views are at hand. */
+	if (!full)
+		next = chain_first(t, lookup->bucket, &chain);
 	while (next > 0 && view_room(chain.view.base, chain.view.size) < (int)size && chain.next)
 		next = chain_next(t, &chain);
 	if (next < 0)
@@ -227,7 +232,7 @@ static int insert(struct chainhash *t, const struct lookup *lookup, const struct
 		   view_room(view.base, view.size) >= (int)record->size))
 		error = view_change(t, &view);
 	else
-		error = find_room(t, lookup->bucket, record->size, &view);
+		error = find_room(t, lookup, record->size, &view);
 	if (error)
 		return error;
 	item_write(view_append(view.base, view.size, lookup->tag, record->size), record,
@@ -307,12 +312,12 @@ static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct cha
  * Look for a record that is to go or to be replaced: as record_find(), and @read has its chunks, if
  * it has any, so that they can be given back when nothing may fail any more.
  */
-static int find_old(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
+static inline int find_old(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
 {
 	int found = record_find(t, lookup, key), error;
 
 	t->read.count = 0;
-	if (found <= 0 || lookup->item.key)
+	if (likely(found <= 0 || lookup->item.key))
 		return found;
 	error = big_read(t, &lookup->item);
 	/* Pages may have left memory meanwhile. */
@@ -327,7 +332,7 @@ static int store_record(struct chainhash *t, struct record *record, int how)
 	int error = 0, found;
 
 	t->written.count = 0;
-	if (record->big) {
+	if (unlikely(record->big)) {
 		found = how == CHAINHASH_INSERT ? record_find(t, &lookup, record->key) : 0;
 		if (found)
 			return found < 0 ? found : -EEXIST;
@@ -343,7 +348,8 @@ static int store_record(struct chainhash *t, struct record *record, int how)
 		error = -EEXIST;
 	else
 		error = found ? replace(t, &lookup, record) : insert(t, &lookup, record);
-	big_give(t, error ? &t->written : &t->read);
+	if (unlikely(t->written.count | t->read.count))
+		big_give(t, error ? &t->written : &t->read);
 	return error;
 }
 

@@ -4,13 +4,6 @@
 #include "buckets/overflow.h"
 #include "store/store.h"
 
-enum { NUMBER_BITS = 27, PAGES_MOST = 1 << (NUMBER_BITS - 3) };
-
-static inline u32 pages_before(const struct chainhash *t, unsigned point)
-{
-	return point ? t->spares[point - 1] : 0;
-}
-
 static inline unsigned point_of(const struct chainhash *t, u32 ordinal)
 {
 	unsigned point = top_bit(t->max_bucket);
@@ -28,19 +21,6 @@ static inline u64 page_of_point(unsigned point, u32 ordinal)
 u64 overflow_page(const struct chainhash *t, u32 ordinal)
 {
 	return page_of_point(point_of(t, ordinal), ordinal);
-}
-
-u32 overflow_ordinal(const struct chainhash *t, u32 address)
-{
-	unsigned point = address >> NUMBER_BITS;
-	u64 ordinal;
-
-	if (point > top_bit(t->max_bucket))
-		return UINT32_MAX;
-	ordinal = (u64)pages_before(t, point) + (address >> 3 & (PAGES_MOST - 1));
-	if (ordinal >= t->spares[point] || !(ordinal & (t->page_size - 1)))
-		return UINT32_MAX;
-	return (u32)ordinal;
 }
 
 static int chunk_at(struct chainhash *t, u32 address, struct view *chunk, bool change)

@@ -22,11 +22,29 @@
 #include "buckets/bucket.h"
 #include "store/pool.h"
 
+enum { NUMBER_BITS = 27, PAGES_MOST = 1 << (NUMBER_BITS - 3) };
+
 /* The logical page of the overflow page with this ordinal. */
 u64 overflow_page(const struct chainhash *t, u32 ordinal);
 
+static inline u32 pages_before(const struct chainhash *t, unsigned point)
+{
+	return point ? t->spares[point - 1] : 0;
+}
+
 /* The ordinal of a chunk's page: UINT32_MAX if there is no such page. */
-u32 overflow_ordinal(const struct chainhash *t, u32 address);
+static inline u32 overflow_ordinal(const struct chainhash *t, u32 address)
+{
+	unsigned point = address >> NUMBER_BITS;
+	u64 ordinal;
+
+	if (point > top_bit(t->max_bucket))
+		return UINT32_MAX;
+	ordinal = (u64)pages_before(t, point) + (address >> 3 & (PAGES_MOST - 1));
+	if (ordinal >= t->spares[point] || !(ordinal & (t->page_size - 1)))
+		return UINT32_MAX;
+	return (u32)ordinal;
+}
 
 /* How many overflow pages there are. */
 static inline u32 overflow_count(const struct chainhash *t)
