@@ -7,10 +7,11 @@
  *	records.c		get, put, delete; scan.c; verify.c and salvage.c, which share walk.c
  *	buckets/split.c		how the table grows; hash.c, which bucket a key belongs to
  *	buckets/big.c		records larger than a page
- *	buckets/overflow.c	overflow chunks: buddy-in-waiting, the account of what is in use,
- *and the way along a chain buckets/bucket.c	records on a page store/pool.c		pages in
- *memory: least recently used, changed, read and written store/store.c		pages in the file:
- *from logical to physical, free pages; sync.c; map.c
+ *	buckets/overflow.c	overflow chunks: buddy-in-waiting, chains, what is in use
+ *	buckets/bucket.c	records on a page
+ *	store/pool.c		pages in memory: least recently used, changed, read and written
+ *	store/store.c		pages in the file: from logical to physical, free ones;
+ *				sync.c, a new state; map.c, a reader's view
  *	store/lock.c		one writer, and which states readers are at
  *	store/io.c		whole reads and writes; checksum.c
  *

@@ -4,8 +4,8 @@
  *	0	u16	number of records, below 2^13; above them the slots of the chunk less one
  *	2	u16	bytes of the items at the page's end
  *	4	u32	address of the next chunk of the chain; 0: none
- *	8		groups of eight records: eight tags of a byte, eight u16: where the items
- *begin
+ *	8		groups of eight records: eight tags of a byte, eight u16: where
+ *			the items begin
  *	...		free
  *	end - bytes	items
  *
