@@ -100,9 +100,9 @@ static int header_take(struct chainhash *t, const u8 *bytes)
 
 	if (load32(bytes + 8) != VERSION)
 		return refuse(-ENOTSUP, "the file's format is version %u; this library knows %u",
-			      (unsigned)load32(bytes + 8), VERSION);
+			      load32(bytes + 8), VERSION);
 	if (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1)))
-		return refuse(-EBADMSG, "the file is damaged: pages of %u bytes", (unsigned)size);
+		return refuse(-EBADMSG, "the file is damaged: pages of %u bytes", size);
 	set_page_size(t, size);
 	t->header.sequence = load64(bytes + 16);
 	t->records = load64(bytes + 24);

@@ -25,20 +25,20 @@ static int options_check(const struct chainhash_options *o)
 	u32 size = o->bucket_size;
 
 	if (size && (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1))))
-		return refuse(-EINVAL, "bucket size %u: a power of two from %d to %d",
-			      (unsigned)size, PAGE_SIZE_LEAST, PAGE_SIZE_MOST);
+		return refuse(-EINVAL, "bucket size %u: a power of two from %d to %d", size,
+			      PAGE_SIZE_LEAST, PAGE_SIZE_MOST);
 	if (o->fill_factor > 65535)
 		return refuse(-EINVAL, "fill factor %u: from 1 to 65535, or 0 for by bytes",
-			      (unsigned)o->fill_factor);
+			      o->fill_factor);
 	if (o->elements > ELEMENTS_MOST)
 		return refuse(-EINVAL, "%llu elements: up to %llu, or 0 for not known",
 			      (unsigned long long)o->elements, ELEMENTS_MOST);
 	if (o->split > CHAINHASH_SPLIT_BOTH)
-		return refuse(-EINVAL, "split %u: from 0 to 2", (unsigned)o->split);
+		return refuse(-EINVAL, "split %u: from 0 to 2", o->split);
 	if (o->byte_order && o->byte_order != 1234)
 		return refuse(-EINVAL,
 			      "byte order %u: 1234, that of all files on all machines, or 0",
-			      (unsigned)o->byte_order);
+			      o->byte_order);
 	return 0;
 }
 
@@ -127,12 +127,12 @@ static int reader_settle(struct chainhash *t)
 		int error = header_read(t);
 
 		if (!error)
-			error = lock_reader(t->store.descriptor, t->header.sequence);
+			error = lock_reader(t->store.descriptor, t->header.sequence, true);
 		if (error)
 			return error;
 		if (!header_newest(t->store.descriptor, &newest) && newest == t->header.sequence)
 			return 0;
-		unlock_reader(t->store.descriptor, t->header.sequence);
+		lock_reader(t->store.descriptor, t->header.sequence, false);
 	}
 	return refuse(-EAGAIN, "the file's writer is faster than we can read its header");
 }
@@ -188,7 +188,7 @@ static int open_writer(struct chainhash *t, int flags, const struct chainhash_op
 	return error ? error : load(t);
 }
 
-void table_free(struct chainhash *t)
+void chainhash_abandon(struct chainhash *t)
 {
 	map_close(t);
 	pool_free(t);
@@ -280,7 +280,7 @@ int table_open(struct chainhash **table, const char *path, int flags, mode_t mod
 	if (error) {
 		if (!*chainhash_message())
 			refuse(error, "%s", strerror(-error));
-		table_free(t);
+		chainhash_abandon(t);
 		return error;
 	}
 	*table = t;
@@ -330,7 +330,7 @@ int chainhash_refresh(struct chainhash *t)
 		*t = before;
 		return error;
 	}
-	unlock_reader(t->store.descriptor, before.store.sequence);
+	lock_reader(t->store.descriptor, before.store.sequence, false);
 	map_close(t);
 	pool_reset(t);
 	store_free(&t->store);
@@ -344,13 +344,8 @@ int chainhash_close(struct chainhash *t)
 {
 	int error = t->read_only ? 0 : chainhash_sync(t);
 
-	table_free(t);
+	chainhash_abandon(t);
 	return error;
-}
-
-void chainhash_abandon(struct chainhash *t)
-{
-	table_free(t);
 }
 
 int chainhash_descriptor(const struct chainhash *t)

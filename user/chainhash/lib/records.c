@@ -118,7 +118,7 @@ static int view_change(struct chainhash *t, struct view *view)
 	int error = 0;
 
 	if (view->address)
-		return chunk_change(t, view->address, view);
+		return chunk_at(t, view->address, view, true);
 	view->base = page_change(t, view->logical, &error);
 	return error;
 }

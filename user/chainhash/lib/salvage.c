@@ -51,7 +51,7 @@ static void copy_record(struct salvage *s, struct item item, struct place from)
 
 	if (error) {
 		problem(&s->walk, "%s %u: a large record of %llu bytes is lost", from.what,
-			(unsigned)from.number, (unsigned long long)item.key_size + item.data_size);
+			from.number, (unsigned long long)item.key_size + item.data_size);
 		return;
 	}
 	error = chainhash_put(s->to, (struct chainhash_item){item.key, item.key_size},
@@ -78,8 +78,7 @@ static void copy_view(struct salvage *s, const u8 *base, u32 size, struct place 
 			lost++;
 	}
 	if (lost)
-		problem(&s->walk, "%s %u: %u records are lost", from.what, (unsigned)from.number,
-			(unsigned)lost);
+		problem(&s->walk, "%s %u: %u records are lost", from.what, from.number, lost);
 }
 
 static void copy_bucket(struct salvage *s, u32 bucket)
@@ -115,7 +114,7 @@ static void copy_orphans(struct salvage *s, u32 ordinal)
 		t->operation++;
 		base = page_get(t, overflow_page(t, ordinal), &error);
 		if (!base) {
-			problem(&s->walk, "overflow page %u cannot be read", (unsigned)ordinal);
+			problem(&s->walk, "overflow page %u cannot be read", ordinal);
 			return;
 		}
 		base += (size_t)slot * t->slot_size;
@@ -163,6 +162,6 @@ int64_t chainhash_salvage(const char *path, struct chainhash *to,
 		copy_all(&s);
 	free(s.page);
 	free(s.walk.reached);
-	table_free(s.walk.table);
+	chainhash_abandon(s.walk.table);
 	return s.error ? s.error : s.copied;
 }

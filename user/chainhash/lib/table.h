@@ -300,6 +300,3 @@ static inline u64 primary_page(const struct chainhash *t, u32 bucket)
  * @count at least: those that it had stay, new ones are zero bytes. -ENOMEM.
  */
 int reserve(void *array, u64 *room, u64 count, size_t each);
-
-/* Give up a table and all that it has. */
-void table_free(struct chainhash *t);

@@ -94,14 +94,13 @@ static void check_big(struct check *check, u32 bucket, const struct item *item)
 		part = big_part(check->walk.table, &chain, left);
 		if (part < 0) {
 			problem(&check->walk, "bucket %u: %llu bytes of a large record are lost",
-				(unsigned)bucket, (unsigned long long)left);
+				bucket, (unsigned long long)left);
 			return;
 		}
 		walk_reach(&check->walk, &chain.view, bucket);
 	}
 	if (chain.next)
-		problem(&check->walk, "bucket %u: a large record is longer than it says",
-			(unsigned)bucket);
+		problem(&check->walk, "bucket %u: a large record is longer than it says", bucket);
 }
 
 /* Does a lookup of the record find this very one? */
@@ -115,12 +114,12 @@ static void check_record(struct check *check, u32 bucket, const struct view *vie
 	int found;
 
 	if (hash_bucket(t, spread) != bucket) {
-		problem(&check->walk, "bucket %u: a record belongs to bucket %u", (unsigned)bucket,
-			(unsigned)hash_bucket(t, spread));
+		problem(&check->walk, "bucket %u: a record belongs to bucket %u", bucket,
+			hash_bucket(t, spread));
 		return;
 	}
 	if (*tag_at(view->base, index) != hash_tag(spread)) {
-		problem(&check->walk, "bucket %u: a record has the wrong tag", (unsigned)bucket);
+		problem(&check->walk, "bucket %u: a record has the wrong tag", bucket);
 		return;
 	}
 	if (!item->key) {
@@ -129,9 +128,9 @@ static void check_record(struct check *check, u32 bucket, const struct view *vie
 	}
 	found = record_find(t, &lookup, key);
 	if (found < 0)
-		problem(&check->walk, "bucket %u: a record cannot be looked up", (unsigned)bucket);
+		problem(&check->walk, "bucket %u: a record cannot be looked up", bucket);
 	else if (!found || lookup.index != index || lookup.chain.view.address != view->address)
-		problem(&check->walk, "bucket %u: a key is there twice", (unsigned)bucket);
+		problem(&check->walk, "bucket %u: a key is there twice", bucket);
 }
 
 static void check_view(struct check *check, u32 bucket, const struct view *view)
@@ -142,8 +141,7 @@ static void check_view(struct check *check, u32 bucket, const struct view *view)
 		struct item item;
 
 		if (!item_read(view->base, view->size, i, &item)) {
-			problem(&check->walk, "bucket %u: record %u is not on its page",
-				(unsigned)bucket, (unsigned)i);
+			problem(&check->walk, "bucket %u: record %u is not on its page", bucket, i);
 			continue;
 		}
 		used += item.size;
@@ -152,8 +150,8 @@ static void check_view(struct check *check, u32 bucket, const struct view *view)
 		check_record(check, bucket, view, i, &item);
 	}
 	if (used != view_used(view->base))
-		problem(&check->walk, "bucket %u: its records have %u bytes, not %u",
-			(unsigned)bucket, (unsigned)used, (unsigned)view_used(view->base));
+		problem(&check->walk, "bucket %u: its records have %u bytes, not %u", bucket, used,
+			view_used(view->base));
 }
 
 static void check_bucket(struct check *check, u32 bucket)
@@ -180,8 +178,8 @@ static void check_account(struct check *check)
 
 		if (i % t->page_size && used != reached)
 			problem(&check->walk,
-				"overflow page %u: slots 0x%x are in use, and counted are 0x%x",
-				(unsigned)i, (unsigned)reached, (unsigned)used);
+				"overflow page %u: slots 0x%x are in use, and counted are 0x%x", i,
+				reached, used);
 	}
 	if (check->records != t->records || check->bytes != t->record_bytes)
 		problem(&check->walk, "%llu records of %llu bytes, not %llu of %llu",

@@ -35,13 +35,12 @@ bool walk_reach(struct walk *walk, const struct view *chunk, u32 bucket)
 
 	*reached |= slots;
 	if (!first)
-		problem(walk, "bucket %u: chunk 0x%x is in two chains", (unsigned)bucket,
-			(unsigned)chunk->address);
+		problem(walk, "bucket %u: chunk 0x%x is in two chains", bucket, chunk->address);
 	return first;
 }
 
 void walk_stopped(struct walk *walk, u32 bucket, int error)
 {
-	problem(walk, "bucket %u: a page of its chain cannot be read (%s)", (unsigned)bucket,
+	problem(walk, "bucket %u: a page of its chain cannot be read (%s)", bucket,
 		strerror(-error));
 }

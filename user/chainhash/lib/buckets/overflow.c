@@ -23,7 +23,7 @@ u64 overflow_page(const struct chainhash *t, u32 ordinal)
 	return page_of_point(point_of(t, ordinal), ordinal);
 }
 
-static int chunk_at(struct chainhash *t, u32 address, struct view *chunk, bool change)
+int chunk_at(struct chainhash *t, u32 address, struct view *chunk, bool change)
 {
 	u32 ordinal = overflow_ordinal(t, address), slot = address & 7, slots;
 	int error = 0;
@@ -45,16 +45,6 @@ static int chunk_at(struct chainhash *t, u32 address, struct view *chunk, bool c
 	return 0;
 }
 
-int chunk_get(struct chainhash *t, u32 address, struct view *chunk)
-{
-	return chunk_at(t, address, chunk, false);
-}
-
-int chunk_change(struct chainhash *t, u32 address, struct view *chunk)
-{
-	return chunk_at(t, address, chunk, true);
-}
-
 int chain_follow(struct chainhash *t, struct chain *chain)
 {
 	int error;
@@ -62,7 +52,7 @@ int chain_follow(struct chainhash *t, struct chain *chain)
 	if (chain->number++ > (u64)overflow_count(t) * t->slots)
 		return -EBADMSG;
 	chain->before = chain->view;
-	error = chunk_get(t, chain->next, &chain->view);
+	error = chunk_at(t, chain->next, &chain->view, false);
 	if (error)
 		return error;
 	chain->next = view_next(chain->view.base);

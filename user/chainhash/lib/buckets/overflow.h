@@ -61,11 +61,8 @@ int overflow_take(struct chainhash *t, u32 slots, struct view *chunk);
 /* Give a chunk back. */
 void overflow_give(struct chainhash *t, u32 address, u32 slots);
 
-/* The chunk at @address: -EBADMSG if there can be none. */
-int chunk_get(struct chainhash *t, u32 address, struct view *chunk);
-
-/* The same, to be written to. */
-int chunk_change(struct chainhash *t, u32 address, struct view *chunk);
+/* The chunk at @address, to be written to if @change: -EBADMSG if there can be none. */
+int chunk_at(struct chainhash *t, u32 address, struct view *chunk, bool change);
 
 /*
  * A way along chunks, each of which leads to the next: those of a bucket behind its primary page,

@@ -57,7 +57,8 @@ int pages_reserve(struct chainhash *t, u64 count)
 
 	if (count <= t->page_count)
 		return 0;
-	if (t->on_disk && (bits_reserve(&t->pool.changed, more) || store_reserve(&t->store, more)))
+	if (t->on_disk &&
+	    (bits_reserve(&t->pool.changed, more) || level_reserve(&t->store.level[0], more)))
 		return -ENOMEM;
 	return reserve(&t->pages, &t->page_count, count, sizeof(*t->pages));
 }

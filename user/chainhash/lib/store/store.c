@@ -7,16 +7,11 @@
 
 #include <stdlib.h>
 
-static int level_reserve(struct level *level, u64 count)
+int level_reserve(struct level *level, u64 count)
 {
 	int error = reserve(&level->entries, &level->room, count, sizeof(*level->entries));
 
 	return error ? error : bits_reserve(&level->fresh, level->room);
-}
-
-int store_reserve(struct store *store, u64 count)
-{
-	return level_reserve(&store->level[0], count);
 }
 
 /* Add a page to those that states from @sequence on will have no use for. */

@@ -25,8 +25,8 @@ enum {
 /* What a page is that has never been written to: zero bytes. */
 extern u8 empty_page[PAGE_SIZE_MOST];
 
-/* Room for entries of logical pages below @count. */
-int store_reserve(struct store *store, u64 count);
+/* Room for @count entries of a level: -ENOMEM. */
+int level_reserve(struct level *level, u64 count);
 
 static inline bool store_has_page(const struct store *store, u64 logical)
 {
