@@ -38,25 +38,55 @@ static void check_checksum(void)
 	CHECK(checksum_by_tables(zeros, sizeof(zeros)) == 0x8a9136aa);
 }
 
-/* A reader whose file was cut off under it hears of it, and finds nothing rather than less. */
-static void check_failed_refresh(void)
+/* A file in memory with one record, its writer, and a reader by mmap. */
+static int open_pair(struct chainhash_item key, struct chainhash **writer,
+		     struct chainhash **reader)
 {
 	int descriptor = memfd_create("table", 0);
-	struct chainhash_item key = {"key", 3}, data;
-	struct chainhash *writer, *reader;
 	char path[64];
 
 	CHECK(descriptor >= 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
-	CHECK(!chainhash_open(&writer, path, CHAINHASH_CREATE, 0, NULL));
-	CHECK(!chainhash_put(writer, key, key, 0) && !chainhash_sync(writer));
-	CHECK(!chainhash_open(&reader, path, CHAINHASH_READ_ONLY, 0, NULL));
+	CHECK(!chainhash_open(writer, path, CHAINHASH_CREATE, 0, NULL));
+	CHECK(!chainhash_put(*writer, key, key, 0) && !chainhash_sync(*writer));
+	CHECK(!chainhash_open(reader, path, CHAINHASH_READ_ONLY, 0, NULL));
+	return descriptor;
+}
+
+/* A reader whose file was cut off under it hears of it, and finds nothing rather than less. */
+static void check_failed_refresh(void)
+{
+	struct chainhash_item key = {"key", 3}, data;
+	struct chainhash *writer, *reader;
+	int descriptor = open_pair(key, &writer, &reader);
+
 	CHECK(!chainhash_delete(writer, key) && !chainhash_sync(writer));
 	CHECK(!chainhash_put(writer, key, key, 0) && !chainhash_sync(writer));
 	CHECK(!chainhash_get(reader, key, &data) && data.size == 3);
 	CHECK(!ftruncate(descriptor, PAGES_PLACE + 1));
 	CHECK(chainhash_refresh(reader) == -EBADMSG);
 	CHECK(chainhash_get(reader, key, &data) == -EIO);
+	chainhash_abandon(reader);
+	chainhash_abandon(writer);
+	close(descriptor);
+}
+
+/* A reader that cannot go over to a state whose header contradicts itself stays where it is. */
+static void check_refused_refresh(void)
+{
+	struct chainhash_item key = {"key", 3}, data;
+	struct chainhash *writer, *reader;
+	int descriptor = open_pair(key, &writer, &reader);
+	u8 header[HEADER_SIZE];
+
+	/* State 1 is in the second header; state 2 is to have a map of no level. */
+	CHECK(pread(descriptor, header, HEADER_SIZE, HEADER_PLACE) == HEADER_SIZE);
+	store64(header + 16, 2);
+	store32(header + 64, 0);
+	store32(header + HEADER_SIZE - 4, checksum(header, HEADER_SIZE - 4));
+	CHECK(pwrite(descriptor, header, HEADER_SIZE, 0) == HEADER_SIZE);
+	CHECK(chainhash_refresh(reader) == -EBADMSG);
+	CHECK(!chainhash_get(reader, key, &data) && data.size == 3);
 	chainhash_abandon(reader);
 	chainhash_abandon(writer);
 	close(descriptor);
@@ -86,6 +116,7 @@ int main(void)
 	check_default_hash();
 	check_checksum();
 	check_failed_refresh();
+	check_refused_refresh();
 	print_values();
 	return 0;
 }

@@ -44,72 +44,43 @@ static int failed(DBM *db, int error)
 	return -1;
 }
 
-static char *name_with(const char *name, const char *ending)
+/* Open the files of @name, which @path has room for with their endings: 0 or a negative errno. */
+static int open_files(DBM *db, const char *name, char *path, int flags, mode_t mode)
 {
-	size_t size = strlen(name) + strlen(ending) + 1;
-	char *whole = malloc(size);
-
-	if (whole)
-		snprintf(whole, size, "%s%s", name, ending);
-	return whole;
-}
-
-static int open_folder_file(const char *name, int flags, mode_t mode)
-{
-	char *path = name_with(name, ".dir");
-	int descriptor, how = flags & (O_ACCMODE | O_CREAT);
-
-	if (!path)
-		return -ENOMEM;
-	descriptor = open(path, how | O_CLOEXEC, mode);
-	if (descriptor < 0)
-		descriptor = -errno;
-	free(path);
-	return descriptor;
-}
-
-static int open_table(DBM *db, const char *name, int flags, mode_t mode)
-{
-	char *path = name_with(name, ".pag");
 	struct chainhash_options options = {.bucket_size = 1024};
 	int how = 0, error;
 
-	if (!path)
-		return -ENOMEM;
 	db->read_only = (flags & O_ACCMODE) == O_RDONLY;
 	if (flags & O_CREAT)
-		how |= CHAINHASH_CREATE;
-	if ((flags & O_CREAT) && (flags & O_EXCL))
-		how |= CHAINHASH_EXCLUSIVE;
+		how |= flags & O_EXCL ? CHAINHASH_CREATE | CHAINHASH_EXCLUSIVE : CHAINHASH_CREATE;
 	if (flags & O_TRUNC)
 		how |= CHAINHASH_TRUNCATE;
 	/* A new database that is only to be read is empty, but is there. */
 	if (db->read_only && !how)
 		how = CHAINHASH_READ_ONLY;
+	sprintf(path, "%s.pag", name);
 	error = chainhash_open(&db->table, path, how, mode, &options);
 	/* Made by hand, as dbm's files are to be. */
 	if (error == -ENODATA && !db->read_only)
 		error = chainhash_open(&db->table, path, how | CHAINHASH_CREATE, mode, &options);
-	free(path);
+	if (error)
+		return error;
+	sprintf(path, "%s.dir", name);
+	db->folder_descriptor = open(path, (flags & (O_ACCMODE | O_CREAT)) | O_CLOEXEC, mode);
+	if (db->folder_descriptor >= 0)
+		return 0;
+	error = -errno;
+	chainhash_abandon(db->table);
 	return error;
 }
 
 DBM *dbm_open(const char *name, int flags, mode_t mode)
 {
 	DBM *db = calloc(1, sizeof(*db));
-	int error;
+	char *path = malloc(strlen(name) + sizeof(".pag"));
+	int error = db && path ? open_files(db, name, path, flags, mode) : -ENOMEM;
 
-	if (!db)
-		return NULL;
-	db->owner = getpid();
-	error = open_table(db, name, flags, mode);
-	if (!error) {
-		db->folder_descriptor = open_folder_file(name, flags, mode);
-		if (db->folder_descriptor < 0) {
-			error = db->folder_descriptor;
-			chainhash_abandon(db->table);
-		}
-	}
+	free(path);
 	if (error) {
 		free(db);
 		errno = -error;
@@ -118,6 +89,7 @@ DBM *dbm_open(const char *name, int flags, mode_t mode)
 	/* A new database is there for readers from now on. */
 	if ((flags & (O_CREAT | O_TRUNC)) && chainhash_sync(db->table))
 		db->error = EIO;
+	db->owner = getpid();
 	pthread_mutex_lock(&list_lock);
 	db->next = list;
 	list = db;
@@ -170,20 +142,22 @@ static struct chainhash_item item_of(datum bytes)
 	return (struct chainhash_item){bytes.dptr, bytes.dsize > 0 ? (size_t)bytes.dsize : 0};
 }
 
-/* A copy that outlives the table's next call. */
-static datum hand_out(DBM *db, struct buffer *buffer, struct chainhash_item item)
+/* A copy of what a call found, which outlives the table's next call; or its error. */
+static datum hand_out(DBM *db, struct buffer *buffer, struct chainhash_item item, int error)
 {
-	datum none = {NULL, 0};
-
-	if (item.size + 1 > buffer->room) {
+	if (!error && item.size + 1 > buffer->room) {
 		char *larger = realloc(buffer->bytes, item.size + 1);
 
-		if (!larger) {
-			failed(db, -ENOMEM);
-			return none;
+		if (larger) {
+			buffer->bytes = larger;
+			buffer->room = item.size + 1;
+		} else {
+			error = -ENOMEM;
 		}
-		buffer->bytes = larger;
-		buffer->room = item.size + 1;
+	}
+	if (error) {
+		failed(db, error);
+		return (datum){NULL, 0};
 	}
 	if (item.size)
 		memcpy(buffer->bytes, item.bytes, item.size);
@@ -192,13 +166,10 @@ static datum hand_out(DBM *db, struct buffer *buffer, struct chainhash_item item
 
 datum dbm_fetch(DBM *db, datum key)
 {
-	struct chainhash_item item;
+	struct chainhash_item item = {NULL, 0};
 	int error = chainhash_get(db->table, item_of(key), &item);
 
-	if (!error)
-		return hand_out(db, &db->content, item);
-	failed(db, error);
-	return (datum){NULL, 0};
+	return hand_out(db, &db->content, item, error);
 }
 
 int dbm_store(DBM *db, datum key, datum content, int how)
@@ -223,13 +194,10 @@ int dbm_delete(DBM *db, datum key)
 
 datum dbm_nextkey(DBM *db)
 {
-	struct chainhash_item key;
+	struct chainhash_item key = {NULL, 0};
 	int error = chainhash_scan(db->table, &db->cursor, &key, NULL);
 
-	if (!error)
-		return hand_out(db, &db->key, key);
-	failed(db, error);
-	return (datum){NULL, 0};
+	return hand_out(db, &db->key, key, error);
 }
 
 datum dbm_firstkey(DBM *db)
@@ -266,17 +234,13 @@ int dbm_rdonly(DBM *db)
 
 /* dbm: the one that is open. */
 static DBM *current;
+static const datum nothing;
 
-static int nothing_open(void)
+static int is_open(void)
 {
-	errno = EBADF;
-	return -1;
-}
-
-static datum nothing(void)
-{
-	nothing_open();
-	return (datum){NULL, 0};
+	if (!current)
+		errno = EBADF;
+	return current != NULL;
 }
 
 int dbminit(const char *name)
@@ -297,26 +261,26 @@ int dbmclose(void)
 
 datum fetch(datum key)
 {
-	return current ? dbm_fetch(current, key) : nothing();
+	return is_open() ? dbm_fetch(current, key) : nothing;
 }
 
 datum firstkey(void)
 {
-	return current ? dbm_firstkey(current) : nothing();
+	return is_open() ? dbm_firstkey(current) : nothing;
 }
 
 datum nextkey(datum key)
 {
 	(void)key; /* always the one handed out last */
-	return current ? dbm_nextkey(current) : nothing();
+	return is_open() ? dbm_nextkey(current) : nothing;
 }
 
 int store(datum key, datum content)
 {
-	return current ? dbm_store(current, key, content, DBM_REPLACE) : nothing_open();
+	return is_open() ? dbm_store(current, key, content, DBM_REPLACE) : -1;
 }
 
 int delete (datum key)
 {
-	return current ? dbm_delete(current, key) : nothing_open();
+	return is_open() ? dbm_delete(current, key) : -1;
 }

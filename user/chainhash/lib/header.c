@@ -2,6 +2,7 @@
  * header.c - the headers' bytes. See header.h.
  */
 #include "header.h"
+#include "buckets/bucket.h"
 #include "store/store.h"
 
 #include <stdarg.h>
@@ -32,6 +33,11 @@ const char *chainhash_message(void)
 	return message;
 }
 
+/*
+ * The average of a bucket's bytes at which controlled splitting by bytes sets in is a page and an
+ * eighth. Of the buckets that are yet to be split in a generation most then have a chunk; fewer
+ * bytes would leave the pages of those already split emptier (docs/chainhash/design.md).
+ */
 void set_page_size(struct chainhash *t, u32 size)
 {
 	t->page_size = size;
@@ -39,6 +45,8 @@ void set_page_size(struct chainhash *t, u32 size)
 	t->slots = size / SLOT_SIZE_LEAST < 8 ? size / SLOT_SIZE_LEAST : 8;
 	t->slots += !t->slots;
 	t->slot_size = size / t->slots;
+	t->bytes_limit = size - PAGE_HEAD + size / 8;
+	t->store.first = (PAGES_PLACE + size - 1) / size;
 	t->pool.most = t->cache_size >> t->page_shift;
 	if (t->pool.most < PAGES_LEAST)
 		t->pool.most = PAGES_LEAST;
@@ -73,8 +81,9 @@ void header_make(const struct chainhash *t, u64 sequence, u8 *bytes)
 }
 
 /* Does the header describe a table at all? Its checksum is right. */
-static bool header_sound(const struct chainhash *t, const struct header *header)
+static bool header_sound(const struct chainhash *t)
 {
+	const struct header *header = &t->header;
 	bool sound = t->max_bucket <= BUCKETS_MOST - 1 && header->levels &&
 		     header->levels < LEVELS && header->sequence <= SEQUENCE_MOST &&
 		     t->split <= CHAINHASH_SPLIT_BOTH && header->end >= t->store.first &&
@@ -85,118 +94,98 @@ static bool header_sound(const struct chainhash *t, const struct header *header)
 	return sound && t->spares[top_bit(t->max_bucket)] <= 1u << 31;
 }
 
-static int header_take(struct chainhash *t, const u8 *bytes, struct header *header)
+static int header_take(struct chainhash *t, const u8 *bytes)
 {
 	u32 size = load32(bytes + 12), flags = load32(bytes + 44);
 
 	if (load32(bytes + 8) != VERSION)
 		return refuse(-ENOTSUP, "the file's format is version %u; this library knows %u",
-			      (unsigned)load32(bytes + 8), VERSION);
+			      load32(bytes + 8), VERSION);
 	if (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1)))
-		return refuse(-EBADMSG, "the file is damaged: pages of %u bytes", (unsigned)size);
+		return refuse(-EBADMSG, "the file is damaged: pages of %u bytes", size);
 	set_page_size(t, size);
-	t->store.first = (PAGES_PLACE + size - 1) / size;
+	t->header.sequence = load64(bytes + 16);
 	t->records = load64(bytes + 24);
 	t->record_bytes = load64(bytes + 32);
 	t->fill_factor = load32(bytes + 40);
 	t->checksums = flags & FLAG_CHECKSUMS;
 	t->split = flags >> SPLIT_SHIFT & 0xff;
 	t->max_bucket = load32(bytes + 48);
+	t->header.end = load32(bytes + 52);
+	t->header.root = (struct entry){load32(bytes + 56), load32(bytes + 60)};
+	t->header.levels = load32(bytes + 64);
 	t->hash_check = load32(bytes + 68);
 	t->seed = load64(bytes + 72);
+	t->header.pages = load64(bytes + 80);
 	memcpy(t->hash_name, bytes + 88, sizeof(t->hash_name));
 	for (unsigned i = 0; i < GENERATIONS; i++)
 		t->spares[i] = load32(bytes + 120 + i * 4);
-	*header = (struct header){
-		.sequence = load64(bytes + 16),
-		.pages = load64(bytes + 80),
-		.root = {load32(bytes + 56), load32(bytes + 60)},
-		.end = load32(bytes + 52),
-		.levels = load32(bytes + 64),
-	};
-	if (!header_sound(t, header))
+	if (!header_sound(t))
 		return refuse(-EBADMSG, "the file is damaged: its header contradicts itself");
 	return 0;
 }
 
-/* Read header @number: false if there is none or its checksum is wrong. */
-static bool header_at(int descriptor, u64 number, u8 *bytes)
-{
-	return !read_all(descriptor, bytes, HEADER_SIZE, number * HEADER_PLACE) &&
-	       !memcmp(bytes, MAGIC, 8) &&
-	       load32(bytes + CHECKSUM_PLACE) == checksum(bytes, CHECKSUM_PLACE);
-}
+/* Both headers as they are in the file; what lies beyond its end is zero. */
+struct headers {
+	u8 bytes[2][HEADER_SIZE];
+	const u8 *newest; /* of those with the right checksum; NULL: there is none */
+};
 
-int header_newest(int descriptor, u64 *sequence)
+static int headers_read(int descriptor, struct headers *headers)
 {
-	u8 bytes[HEADER_SIZE];
-	bool found = false;
-
-	*sequence = 0;
+	memset(headers, 0, sizeof(*headers));
 	for (u64 i = 0; i < 2; i++) {
-		if (!header_at(descriptor, i, bytes))
-			continue;
-		found = true;
-		if (load64(bytes + 16) > *sequence)
-			*sequence = load64(bytes + 16);
-	}
-	return found ? 0 : -EBADMSG;
-}
-
-/* Was neither header ever written to? What lies beyond the file's end was not. */
-static int never_synced(int descriptor, bool *never)
-{
-	*never = true;
-	for (u64 i = 0; i < 2; i++) {
-		u8 bytes[HEADER_SIZE] = {0};
+		u8 *bytes = headers->bytes[i];
 		int error = read_all(descriptor, bytes, HEADER_SIZE, i * HEADER_PLACE);
 
 		if (error && error != -EBADMSG)
 			return error;
-		for (unsigned j = 0; j < HEADER_SIZE; j++)
-			*never = *never && !bytes[j];
+		if (!memcmp(bytes, MAGIC, 8) &&
+		    load32(bytes + CHECKSUM_PLACE) == checksum(bytes, CHECKSUM_PLACE) &&
+		    (!headers->newest || load64(bytes + 16) > load64(headers->newest + 16)))
+			headers->newest = bytes;
 	}
 	return 0;
 }
 
-/* Why there is no sound header. */
-static int header_missing(int descriptor)
+int header_newest(int descriptor, u64 *sequence)
 {
-	u8 start[8] = {0};
-	bool never;
-	int error = never_synced(descriptor, &never);
+	struct headers headers;
+	int error = headers_read(descriptor, &headers);
 
-	if (error)
-		return refuse(error, "the file cannot be read");
-	if (never)
+	if (!error && !headers.newest)
+		error = -EBADMSG;
+	*sequence = error ? 0 : load64(headers.newest + 16);
+	return error;
+}
+
+/* Why there is no sound header. */
+static int header_missing(const struct headers *headers)
+{
+	const u8 *start = headers->bytes[0];
+	u32 magic = load32(start);
+
+	if (!memcmp(headers->bytes, empty_page, sizeof(headers->bytes)))
 		return refuse(-ENODATA, "nothing was ever synced to the file");
-	(void)read_all(descriptor, start, sizeof(start), 0);
-	if (!memcmp(start, MAGIC, 8))
-		return refuse(-EBADMSG, "the file is damaged: no header of it is whole");
-	if (load32(start) == 0x13579ace || load32(start) == 0x13579acd ||
-	    load32(start) == 0x13579acf)
+	if (magic == 0x13579ace || magic == 0x13579acd || magic == 0x13579acf)
 		return refuse(-EINVAL, "not a file of chainhash, but of gdbm");
-	if (load32(start) == 0x61150600)
+	if (magic == 0x61150600)
 		return refuse(-EINVAL, "not a file of chainhash, but of Berkeley DB 1.85 (hash)");
 	if (!memcmp(start, "ToKyO Ca", 8))
 		return refuse(-EINVAL, "not a file of chainhash, but of Tokyo Cabinet");
 	if (!memcmp(start, "TDB file", 8))
 		return refuse(-EINVAL, "not a file of chainhash, but of tdb");
-	for (int i = 0; i < 8; i++)
-		if (start[i])
-			return refuse(-EINVAL, "not a file of chainhash");
+	if (load64(start) && memcmp(start, MAGIC, 8))
+		return refuse(-EINVAL, "not a file of chainhash");
 	return refuse(-EBADMSG, "the file is damaged: no header of it is whole");
 }
 
-int header_read(struct chainhash *t, struct header *header)
+int header_read(struct chainhash *t)
 {
-	u8 first[HEADER_SIZE], second[HEADER_SIZE];
-	bool one = header_at(t->store.descriptor, 0, first);
-	bool two = header_at(t->store.descriptor, 1, second);
+	struct headers headers;
+	int error = headers_read(t->store.descriptor, &headers);
 
-	if (!one && !two)
-		return header_missing(t->store.descriptor);
-	if (!one || (two && load64(second + 16) > load64(first + 16)))
-		return header_take(t, second, header);
-	return header_take(t, first, header);
+	if (error)
+		return refuse(error, "the file cannot be read");
+	return headers.newest ? header_take(t, headers.newest) : header_missing(&headers);
 }

@@ -9,15 +9,6 @@
 
 #include "table.h"
 
-/* What a header says of the file, besides what chainhash itself has room for. */
-struct header {
-	u64 sequence, pages;
-	struct entry root;
-	u32 end;
-	unsigned levels;
-	u32 version;
-};
-
 /* Put the header of state @sequence of @t together, HEADER_SIZE bytes. */
 void header_make(const struct chainhash *t, u64 sequence, u8 *bytes);
 
@@ -25,7 +16,7 @@ void header_make(const struct chainhash *t, u64 sequence, u8 *bytes);
  * Read the newest header of the open file, and take its shape into @t. Errors as of
  * chainhash_open(), with a message; -ENODATA: the file is empty.
  */
-int header_read(struct chainhash *t, struct header *header);
+int header_read(struct chainhash *t);
 
 /* The number of the newest state in the file, if there is a sound header. */
 int header_newest(int descriptor, u64 *sequence);

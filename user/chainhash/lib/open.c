@@ -3,6 +3,7 @@
  */
 #include "buckets/hash.h"
 #include "header.h"
+#include "open.h"
 #include "store/lock.h"
 #include "buckets/overflow.h"
 #include "store/pool.h"
@@ -24,20 +25,20 @@ static int options_check(const struct chainhash_options *o)
 	u32 size = o->bucket_size;
 
 	if (size && (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1))))
-		return refuse(-EINVAL, "bucket size %u: a power of two from %d to %d",
-			      (unsigned)size, PAGE_SIZE_LEAST, PAGE_SIZE_MOST);
+		return refuse(-EINVAL, "bucket size %u: a power of two from %d to %d", size,
+			      PAGE_SIZE_LEAST, PAGE_SIZE_MOST);
 	if (o->fill_factor > 65535)
 		return refuse(-EINVAL, "fill factor %u: from 1 to 65535, or 0 for by bytes",
-			      (unsigned)o->fill_factor);
+			      o->fill_factor);
 	if (o->elements > ELEMENTS_MOST)
 		return refuse(-EINVAL, "%llu elements: up to %llu, or 0 for not known",
 			      (unsigned long long)o->elements, ELEMENTS_MOST);
 	if (o->split > CHAINHASH_SPLIT_BOTH)
-		return refuse(-EINVAL, "split %u: from 0 to 2", (unsigned)o->split);
+		return refuse(-EINVAL, "split %u: from 0 to 2", o->split);
 	if (o->byte_order && o->byte_order != 1234)
 		return refuse(-EINVAL,
 			      "byte order %u: 1234, that of all files on all machines, or 0",
-			      (unsigned)o->byte_order);
+			      o->byte_order);
 	return 0;
 }
 
@@ -53,16 +54,6 @@ static int flags_check(int flags)
 	return 0;
 }
 
-/*
- * The average of a bucket's bytes at which controlled splitting by bytes sets in: a page and an
- * eighth. Of the buckets that are yet to be split in a generation most then have a chunk; fewer
- * bytes would leave the pages of those already split emptier (docs/chainhash/design.md).
- */
-static void limit_set(struct chainhash *t)
-{
-	t->bytes_limit = t->page_size - PAGE_HEAD + t->page_size / 8;
-}
-
 /* The shape of a new table. */
 static int table_make(struct chainhash *t, const struct chainhash_options *o)
 {
@@ -72,8 +63,6 @@ static int table_make(struct chainhash *t, const struct chainhash_options *o)
 	set_page_size(t, o->bucket_size ? o->bucket_size : BUCKET_SIZE);
 	t->fill_factor = o->fill_factor;
 	t->split = o->split;
-	limit_set(t);
-	t->store.first = (PAGES_PLACE + t->page_size - 1) / t->page_size;
 	t->store.end = t->store.first;
 	error = hash_choose(t, o);
 	if (error)
@@ -101,28 +90,27 @@ static int open_file(struct chainhash *t, const char *path, int flags, mode_t mo
 }
 
 /* What a header says of the table, once it is read. */
-static int header_apply(struct chainhash *t, const struct header *header,
-			const struct chainhash_options *options)
+static int header_apply(struct chainhash *t, const struct chainhash_options *options)
 {
+	const struct header *header = &t->header;
 	struct stat status;
 
 	if (fstat(t->store.descriptor, &status))
 		return refuse(-errno, "the file cannot be looked at");
-	if ((u64)status.st_size < (u64)header->end << t->page_shift)
+	if (!t->store.tolerant && (u64)status.st_size < (u64)header->end << t->page_shift)
 		return refuse(-EBADMSG, "the file is damaged: it is cut off (%llu bytes of %llu)",
 			      (unsigned long long)status.st_size,
 			      (unsigned long long)header->end << t->page_shift);
 	t->store.end = header->end;
 	t->store.sequence = header->sequence;
-	limit_set(t);
 	set_masks(t);
 	return options ? hash_check(t, options) : 0;
 }
 
 /* Read the map into memory: of the writer, and of readers by the pool. */
-static int load(struct chainhash *t, const struct header *header)
+static int load(struct chainhash *t)
 {
-	int error = store_load(t, header->root, header->levels, header->pages);
+	int error = store_load(t);
 
 	if (!error)
 		error = overflow_load(t);
@@ -132,46 +120,31 @@ static int load(struct chainhash *t, const struct header *header)
 }
 
 /* Go over to the newest state, and lock it: the writer leaves its pages alone. */
-static int reader_settle(struct chainhash *t, struct header *header)
+static int reader_settle(struct chainhash *t)
 {
 	for (int tries = 0; tries < 1000; tries++) {
 		u64 newest;
-		int error = header_read(t, header);
+		int error = header_read(t);
 
 		if (!error)
-			error = lock_reader(t->store.descriptor, header->sequence);
+			error = lock_reader(t->store.descriptor, t->header.sequence, true);
 		if (error)
 			return error;
-		if (!header_newest(t->store.descriptor, &newest) && newest == header->sequence)
+		if (!header_newest(t->store.descriptor, &newest) && newest == t->header.sequence)
 			return 0;
-		unlock_reader(t->store.descriptor, header->sequence);
+		lock_reader(t->store.descriptor, t->header.sequence, false);
 	}
 	return refuse(-EAGAIN, "the file's writer is faster than we can read its header");
 }
 
-/* Map the file's pages of a state. */
-static int map_header(struct chainhash *t, const struct header *header)
+/* Read the newest state, by mmap if that can be done and the pool is not asked for. */
+static int reader_enter(struct chainhash *t, bool pool, const struct chainhash_options *options)
 {
-	t->map.root = header->root.physical;
-	t->map.root_checksum = header->root.checksum;
-	t->map.end = header->end;
-	t->map.levels = header->levels;
-	return map_open(t);
-}
+	int error = header_apply(t, options);
 
-static int open_reader(struct chainhash *t, int flags, const struct chainhash_options *options)
-{
-	struct header header;
-	int error = reader_settle(t, &header);
-
-	t->read_only = true;
-	if (!error)
-		error = header_apply(t, &header, options);
-	if (error)
+	if (error || (!pool && !map_open(t)))
 		return error;
-	if (!(flags & CHAINHASH_POOL) && !map_header(t, &header))
-		return 0;
-	return load(t, &header);
+	return load(t);
 }
 
 /* Begin a table in a file whose contents, if there are any, are to go. */
@@ -194,7 +167,6 @@ static int make_empty(struct chainhash *t, const struct chainhash_options *optio
 static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)
 {
 	struct store *store = &t->store;
-	struct header header;
 	struct stat status;
 	int error = lock_writer(store->descriptor, flags & CHAINHASH_WAIT);
 
@@ -207,16 +179,16 @@ static int open_writer(struct chainhash *t, int flags, const struct chainhash_op
 		return make_empty(t, options);
 	if (!status.st_size && (flags & (CHAINHASH_CREATE | CHAINHASH_TRUNCATE)))
 		return make_empty(t, options);
-	error = header_read(t, &header);
+	error = header_read(t);
 	/* Its maker came to its end before the first sync. */
 	if (error == -ENODATA && (flags & CHAINHASH_CREATE))
 		return make_empty(t, options);
 	if (!error)
-		error = header_apply(t, &header, options);
-	return error ? error : load(t, &header);
+		error = header_apply(t, options);
+	return error ? error : load(t);
 }
 
-void table_free(struct chainhash *t)
+void chainhash_abandon(struct chainhash *t)
 {
 	map_close(t);
 	pool_free(t);
@@ -226,6 +198,7 @@ void table_free(struct chainhash *t)
 	free(t->bitmap_changed.words);
 	free(t->big);
 	free(t->scratch);
+	free(t->moves);
 	free(t->copy);
 	free(t->read.list);
 	free(t->written.list);
@@ -264,10 +237,12 @@ static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mo
 	t->checksums = !(flags & CHAINHASH_NO_CHECKSUM);
 	if (error)
 		return error;
-	if (flags & CHAINHASH_READ_ONLY)
-		error = open_reader(t, flags, options);
-	else
-		error = open_writer(t, flags, options);
+	if (flags & CHAINHASH_READ_ONLY) {
+		t->read_only = true;
+		error = reader_settle(t);
+		return error ? error : reader_enter(t, flags & CHAINHASH_POOL, options);
+	}
+	error = open_writer(t, flags, options);
 	if (error)
 		return error;
 	if (t->store.is_new && !t->no_flush) {
@@ -278,8 +253,8 @@ static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mo
 	return 0;
 }
 
-int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t mode,
-		   const struct chainhash_options *options)
+int table_open(struct chainhash **table, const char *path, int flags, mode_t mode,
+	       const struct chainhash_options *options)
 {
 	static const struct chainhash_options defaults;
 	struct chainhash *t;
@@ -289,15 +264,15 @@ int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t
 	options = options ? options : &defaults;
 	refuse(0, "%s", "");
 	error = options_check(options);
-	if (!error && path)
-		error = flags_check(flags);
 	if (error)
 		return error;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return refuse(-ENOMEM, "no memory");
 	t->store.descriptor = -1;
+	t->store.tolerant = flags & OPEN_TOLERANT;
 	t->operation = 1;
+	pool_reset(t);
 	if (path)
 		error = open_disk(t, path, flags, mode, options);
 	else
@@ -305,11 +280,20 @@ int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t
 	if (error) {
 		if (!*chainhash_message())
 			refuse(error, "%s", strerror(-error));
-		table_free(t);
+		chainhash_abandon(t);
 		return error;
 	}
 	*table = t;
 	return 0;
+}
+
+int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t mode,
+		   const struct chainhash_options *options)
+{
+	int error = path ? flags_check(flags) : 0;
+
+	*table = NULL;
+	return error ? error : table_open(table, path, flags, mode, options);
 }
 
 int chainhash_sync(struct chainhash *t)
@@ -330,32 +314,28 @@ int chainhash_sync(struct chainhash *t)
 
 int chainhash_refresh(struct chainhash *t)
 {
-	struct header header;
-	u64 before = t->store.sequence, newest;
+	struct chainhash before = *t;
+	u64 newest;
 	bool pool = !t->map.bytes;
 	int error;
 
 	if (!t->read_only)
 		return -EINVAL;
 	error = header_newest(t->store.descriptor, &newest);
-	if (error || newest == before)
+	if (error || newest == before.store.sequence)
 		return error;
-	error = reader_settle(t, &header);
-	if (error)
+	error = reader_settle(t);
+	if (error) {
+		/* Of the table only its shape may be another one by now. */
+		*t = before;
 		return error;
-	unlock_reader(t->store.descriptor, before);
-	t->store.failed = true;
+	}
+	lock_reader(t->store.descriptor, before.store.sequence, false);
 	map_close(t);
 	pool_reset(t);
 	store_free(&t->store);
-	error = header_apply(t, &header, NULL);
-	if (error)
-		return error;
 	t->store.failed = false;
-	if (pool)
-		error = load(t, &header);
-	else
-		error = map_header(t, &header);
+	error = reader_enter(t, pool, NULL);
 	t->store.failed = error != 0;
 	return error;
 }
@@ -364,13 +344,8 @@ int chainhash_close(struct chainhash *t)
 {
 	int error = t->read_only ? 0 : chainhash_sync(t);
 
-	table_free(t);
+	chainhash_abandon(t);
 	return error;
-}
-
-void chainhash_abandon(struct chainhash *t)
-{
-	table_free(t);
 }
 
 int chainhash_descriptor(const struct chainhash *t)

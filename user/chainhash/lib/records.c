@@ -6,8 +6,6 @@
  */
 #include "buckets/big.h"
 #include "buckets/hash.h"
-#include "buckets/overflow.h"
-#include "store/pool.h"
 #include "records.h"
 #include "buckets/split.h"
 
@@ -32,10 +30,9 @@ static inline bool bytes_equal(const u8 *a, const u8 *b, size_t size)
 }
 
 static noinline int compare_big(struct chainhash *t, const struct lookup *lookup,
-				struct chainhash_item key, bool *equal)
+				struct chainhash_item key)
 {
-	*equal = false;
-	return lookup->item.hash == lookup->hash ? big_equal(t, &lookup->item, key, equal) : 0;
+	return lookup->item.hash == lookup->hash ? big_equal(t, &lookup->item, key) : 0;
 }
 
 /*
@@ -48,8 +45,6 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 	u32 count = view_count(base);
 	const u8 *tags = base + PAGE_HEAD;
 
-	if (unlikely(!view_sound(base, size)))
-		return -EBADMSG;
 	for (u32 first = 0; first < count; first += 8, tags += GROUP) {
 		u64 match = tags_matching(tags, lookup->tag);
 
@@ -66,11 +61,10 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 				    bytes_equal(lookup->item.key, key.bytes, key.size))
 					return 1;
 			} else {
-				bool equal;
-				int error = compare_big(t, lookup, key, &equal);
+				int equal = compare_big(t, lookup, key);
 
-				if (error || equal)
-					return error ? error : 1;
+				if (equal)
+					return equal;
 			}
 		}
 	}
@@ -79,29 +73,20 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 
 int record_find(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
 {
-	u64 left = 0, spread;
-	struct view *view = &lookup->view;
-	int error = 0, found;
+	struct chain *chain = &lookup->chain;
+	u64 spread;
+	int found, next;
 
 	lookup->hash = hash_key(t, key.bytes, key.size);
 	spread = hash_spread(lookup->hash);
 	lookup->tag = hash_tag(spread);
 	lookup->bucket = hash_bucket(t, spread);
-	*view = (struct view){.size = t->page_size, .logical = primary_page(t, lookup->bucket)};
-	view->base = page_get(t, view->logical, &error);
-	if (unlikely(!view->base))
-		return error;
-	for (;;) {
-		found = view_find(t, view->base, view->size, lookup, key);
-		if (found || !view_next(view->base))
+	for (next = chain_first(t, lookup->bucket, chain); next > 0; next = chain_next(t, chain)) {
+		found = view_find(t, chain->view.base, chain->view.size, lookup, key);
+		if (found)
 			return found;
-		if (unlikely(left++ > (u64)overflow_count(t) * t->slots))
-			return -EBADMSG;
-		lookup->before = *view;
-		error = chunk_get(t, view_next(view->base), view);
-		if (unlikely(error))
-			return error;
 	}
+	return next;
 }
 
 int chainhash_get(struct chainhash *t, struct chainhash_item key, struct chainhash_item *data)
@@ -133,7 +118,7 @@ static int view_change(struct chainhash *t, struct view *view)
 	int error = 0;
 
 	if (view->address)
-		return chunk_change(t, view->address, view);
+		return chunk_at(t, view->address, view, true);
 	view->base = page_change(t, view->logical, &error);
 	return error;
 }
@@ -188,31 +173,29 @@ static int chunk_grow(struct chainhash *t, struct view *before, struct view *vie
 }
 
 /*
- * Find a view of the bucket with room for @size bytes, or make one: the chain's last chunk grows,
- * or gets a follower. @view is then writable.
+ * Find a view with room for @size bytes in the bucket that was looked through, or make one: the
+ * chain's last chunk grows, or gets a follower. @view is then writable.
  */
-static int find_room(struct chainhash *t, u32 bucket, u32 size, struct view *view)
+static int find_room(struct chainhash *t, const struct lookup *lookup, u32 size, struct view *view)
 {
-	struct view before = {.size = 0}, chunk;
-	u64 left = (u64)overflow_count(t) * t->slots;
-	int error = 0;
+	struct chain chain = lookup->chain;
+	struct view chunk;
+	bool full = !chain.next && chain.number == 1 &&
+		    view_room(chain.before.base, chain.before.size) < (int)size;
+	int error, next = 1;
 
-	*view = (struct view){.size = t->page_size, .logical = primary_page(t, bucket)};
-	view->base = page_get(t, view->logical, &error);
-	if (!view->base)
-		return error;
-	while (view_room(view->base, view->size) < (int)size && view_next(view->base)) {
-		before = *view;
-		error = left-- ? chunk_get(t, view_next(view->base), view) : -EBADMSG;
-		if (!error && !view_sound(view->base, view->size))
-			error = -EBADMSG;
-		if (error)
-			return error;
-	}
+	/* Of a chain of one chunk, which most are, both views are at hand. */
+	if (!full)
+		next = chain_first(t, lookup->bucket, &chain);
+	while (next > 0 && view_room(chain.view.base, chain.view.size) < (int)size && chain.next)
+		next = chain_next(t, &chain);
+	if (next < 0)
+		return next;
+	*view = chain.view;
 	if (view_room(view->base, view->size) >= (int)size)
 		return view_change(t, view);
 	if (view->address && slots_with(t, view, size) <= t->slots)
-		return chunk_grow(t, &before, view, slots_with(t, view, size));
+		return chunk_grow(t, &chain.before, view, slots_with(t, view, size));
 	error = view_change(t, view);
 	if (!error)
 		error = overflow_take(t, slots_for(t, GROUP + size), &chunk);
@@ -241,7 +224,7 @@ static void count_out(struct chainhash *t, u32 size)
 
 static int insert(struct chainhash *t, const struct lookup *lookup, const struct record *record)
 {
-	struct view view = lookup->view;
+	struct view view = lookup->chain.view;
 	int error;
 
 	/* The usual case, in which the bucket has but its primary page, with room on it. */
@@ -249,7 +232,7 @@ static int insert(struct chainhash *t, const struct lookup *lookup, const struct
 		   view_room(view.base, view.size) >= (int)record->size))
 		error = view_change(t, &view);
 	else
-		error = find_room(t, lookup->bucket, record->size, &view);
+		error = find_room(t, lookup, record->size, &view);
 	if (error)
 		return error;
 	item_write(view_append(view.base, view.size, lookup->tag, record->size), record,
@@ -261,12 +244,12 @@ static int insert(struct chainhash *t, const struct lookup *lookup, const struct
 /* Put @record in the place of the one that was found. */
 static int replace(struct chainhash *t, struct lookup *lookup, const struct record *record)
 {
-	struct view *view = &lookup->view;
+	struct view *view = &lookup->chain.view;
 	u32 size = lookup->item.size, offset;
 	int error = view_change(t, view);
 	u8 *saved;
 
-	if (!error && reserve(&t->scratch, &t->scratch_room, size))
+	if (!error && reserve(&t->scratch, &t->scratch_room, size, 1))
 		error = -ENOMEM;
 	if (error)
 		return error;
@@ -314,7 +297,7 @@ static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct cha
 {
 	if (likely(!ours(t, *key) && !ours(t, *data)))
 		return 0;
-	if (reserve(&t->copy, &t->copy_room, key->size + data->size + 1))
+	if (reserve(&t->copy, &t->copy_room, (u64)key->size + data->size + 1, 1))
 		return -ENOMEM;
 	if (key->size)
 		memcpy(t->copy, key->bytes, key->size);
@@ -325,33 +308,48 @@ static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct cha
 	return 0;
 }
 
-/* The key was found, or not: 0 with the record stored, or an error. */
-static int store_record(struct chainhash *t, struct lookup *lookup, struct record *record,
-			bool found)
+/*
+ * Look for a record that is to go or to be replaced: as record_find(), and @read has its chunks, if
+ * it has any, so that they can be given back when nothing may fail any more.
+ */
+static inline int find_old(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
 {
-	bool old = found && !lookup->item.key;
-	int error;
+	int found = record_find(t, lookup, key), error;
 
-	if (old || record->big) {
-		error = old ? big_read(t, &lookup->item) : 0;
-		if (!error && record->big)
-			error = big_write(t, record->key, record->data, &record->address);
+	t->read.count = 0;
+	if (likely(found <= 0 || lookup->item.key))
+		return found;
+	error = big_read(t, &lookup->item);
+	/* Pages may have left memory meanwhile. */
+	t->operation++;
+	return error ? error : record_find(t, lookup, key);
+}
+
+/* Write a record's own pages, if it is to have any, and put it in its place. */
+static int store_record(struct chainhash *t, struct record *record, int how)
+{
+	struct lookup lookup;
+	int error = 0, found;
+
+	t->written.count = 0;
+	if (unlikely(record->big)) {
+		found = how == CHAINHASH_INSERT ? record_find(t, &lookup, record->key) : 0;
+		if (found)
+			return found < 0 ? found : -EEXIST;
+		error = big_write(t, record->key, record->data, &record->address);
 		if (error)
 			return error;
-		/* Pages may have left memory meanwhile. */
 		t->operation++;
-		error = record_find(t, lookup, record->key);
-		if (error < 0)
-			goto fail;
 	}
-	error = found ? replace(t, lookup, record) : insert(t, lookup, record);
-	if (!error && old)
-		big_give(t, &t->read);
-	if (!error)
-		return 0;
-fail:
-	if (record->big)
-		big_give(t, &t->written);
+	found = find_old(t, &lookup, record->key);
+	if (found < 0)
+		error = found;
+	else if (found && how == CHAINHASH_INSERT)
+		error = -EEXIST;
+	else
+		error = found ? replace(t, &lookup, record) : insert(t, &lookup, record);
+	if (unlikely(t->written.count | t->read.count))
+		big_give(t, error ? &t->written : &t->read);
 	return error;
 }
 
@@ -359,8 +357,7 @@ int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainha
 		  int how)
 {
 	struct record record = {.size = STUB_SIZE, .big = true};
-	struct lookup lookup;
-	int error = may_change(t), found;
+	int error = may_change(t);
 
 	if (error)
 		return error;
@@ -386,23 +383,18 @@ int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainha
 		t->changed = true;
 		t->operation++;
 	}
-	found = record_find(t, &lookup, key);
-	if (found < 0)
-		return found;
-	if (found && how == CHAINHASH_INSERT)
-		return -EEXIST;
-	return store_record(t, &lookup, &record, found);
+	return store_record(t, &record, how);
 }
 
 /* Take chunks without records off the chain's end. All of it that matters is in memory. */
 static void trim(struct chainhash *t, struct lookup *lookup)
 {
-	struct view *view = &lookup->view;
+	struct view *view = &lookup->chain.view;
 
 	if (!view->address || view_count(view->base) || view_next(view->base) ||
-	    view_change(t, &lookup->before))
+	    view_change(t, &lookup->chain.before))
 		return;
-	store32(lookup->before.base + 4, 0);
+	store32(lookup->chain.before.base + 4, 0);
 	overflow_give(t, view->address, view_slots(view->base));
 }
 
@@ -410,7 +402,6 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 {
 	struct chainhash_item none = {NULL, 0};
 	struct lookup lookup;
-	bool old = false;
 	int error = may_change(t), found;
 
 	if (!error)
@@ -419,24 +410,15 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 		return error;
 	t->operation++;
 	t->changing = true;
-	found = record_find(t, &lookup, key);
-	if (found > 0 && !lookup.item.key) {
-		old = true;
-		error = big_read(t, &lookup.item);
-		if (error)
-			return error;
-		t->operation++;
-		found = record_find(t, &lookup, key);
-	}
+	found = find_old(t, &lookup, key);
 	if (found <= 0)
 		return found ? found : -ENOENT;
-	error = view_change(t, &lookup.view);
+	error = view_change(t, &lookup.chain.view);
 	if (error)
 		return error;
-	view_remove(lookup.view.base, lookup.view.size, lookup.index, lookup.item.size);
+	view_remove(lookup.chain.view.base, lookup.chain.view.size, lookup.index, lookup.item.size);
 	count_out(t, lookup.item.size);
 	trim(t, &lookup);
-	if (old)
-		big_give(t, &t->read);
+	big_give(t, &t->read);
 	return 0;
 }

@@ -3,14 +3,14 @@
  */
 #pragma once
 
-#include "buckets/bucket.h"
+#include "buckets/overflow.h"
 
 /* What a lookup has found, or where it ended. */
 struct lookup {
 	u32 hash, bucket;
 	u8 tag;
-	u32 index;		  /* of the record on @view */
-	struct view view, before; /* @before: the view that @view is chained to, if it is a chunk */
+	u32 index;	    /* of the record on the view at hand */
+	struct chain chain; /* up to that view */
 	struct item item;
 };
 

@@ -6,54 +6,28 @@
  * place, which the scan has met already.
  */
 #include "buckets/big.h"
-#include "buckets/overflow.h"
-#include "store/pool.h"
-
-/* View @number of a bucket's chain: -ENOENT if it is shorter. */
-static int view_at(struct chainhash *t, u32 bucket, u32 number, struct view *view)
-{
-	int error = 0;
-
-	*view = (struct view){.size = t->page_size, .logical = primary_page(t, bucket)};
-	view->base = page_get(t, view->logical, &error);
-	if (!view->base)
-		return error;
-	while (number-- && !error) {
-		if (!view_next(view->base))
-			return -ENOENT;
-		error = chunk_get(t, view_next(view->base), view);
-	}
-	if (!error && !view_sound(view->base, view->size))
-		error = -EBADMSG;
-	return error;
-}
 
 /*
- * Go to the view that has the next record: @left counts those of it that are to come, one at least.
- * -ENOENT: there is none in this bucket.
+ * Go to the view that has the next record: number *@number or one behind it. @left counts those
+ * of it that are to come, one at least. 0: there is none in this bucket.
  */
-static int bucket_next(struct chainhash *t, u32 bucket, u32 *number, u64 *left, struct view *view)
+static int bucket_next(struct chainhash *t, u32 bucket, u32 *number, u64 *left, struct chain *chain)
 {
-	int error = view_at(t, bucket, *number, view);
+	int next = chain_first(t, bucket, chain);
 
-	while (!error) {
-		u32 count = view_count(view->base);
+	for (; next > 0; next = chain_next(t, chain)) {
+		u64 all = (u64)view_count(chain->view.base) + 1;
 
+		if (chain->number < *number)
+			continue;
 		/* At @left 0 the view is new; it may have lost records since it was looked at. */
-		if (!*left || *left > (u64)count + 1)
-			*left = (u64)count + 1;
+		if (chain->number > *number || !*left || *left > all)
+			*left = all;
+		*number = chain->number;
 		if (--*left)
-			return 0;
-		if (!view_next(view->base))
-			return -ENOENT;
-		if (*number > (u64)overflow_count(t) * t->slots)
-			return -EBADMSG;
-		++*number;
-		error = chunk_get(t, view_next(view->base), view);
-		if (!error && !view_sound(view->base, view->size))
-			error = -EBADMSG;
+			return 1;
 	}
-	return error;
+	return next;
 }
 
 int chainhash_scan(struct chainhash *t, struct chainhash_cursor *cursor, struct chainhash_item *key,
@@ -62,25 +36,25 @@ int chainhash_scan(struct chainhash *t, struct chainhash_cursor *cursor, struct 
 	u32 bucket = (u32)cursor->at[0], number = (u32)(cursor->at[0] >> 32);
 	u64 left = cursor->at[1];
 	struct item item;
-	struct view view;
-	int error = -ENOENT;
+	struct chain chain;
+	int next = 0, error;
 
 	if (!t->map.bytes) {
 		t->operation++;
 		t->changing = false;
 	}
 	for (; bucket <= t->max_bucket; bucket++, number = 0, left = 0) {
-		error = bucket_next(t, bucket, &number, &left, &view);
-		if (error != -ENOENT)
+		next = bucket_next(t, bucket, &number, &left, &chain);
+		if (next)
 			break;
 	}
-	if (error && error != -ENOENT)
-		return error;
+	if (next < 0)
+		return next;
 	cursor->at[0] = bucket | (u64)number << 32;
 	cursor->at[1] = left;
-	if (error)
-		return error;
-	if (!item_read(view.base, view.size, (u32)left - 1, &item))
+	if (!next)
+		return -ENOENT;
+	if (!item_read(chain.view.base, chain.view.size, (u32)left - 1, &item))
 		return -EBADMSG;
 	if (unlikely(!item.key)) {
 		error = big_read(t, &item);

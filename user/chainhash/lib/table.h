@@ -4,14 +4,15 @@
  * Layers, each calling only those below:
  *
  *	open.c			chainhash_open(), close; header.c, the file's headers
- *	records.c		get, put, delete; scan.c; verify.c, salvage.c
+ *	records.c		get, put, delete; scan.c; verify.c and salvage.c, which share walk.c
  *	buckets/split.c		how the table grows; hash.c, which bucket a key belongs to
  *	buckets/big.c		records larger than a page
- *	buckets/overflow.c	overflow chunks: buddy-in-waiting, the account of what is in use
+ *	buckets/overflow.c	overflow chunks: buddy-in-waiting, chains, what is in use
  *	buckets/bucket.c	records on a page
  *	store/pool.c		pages in memory: least recently used, changed, read and written
- *	store/store.c		pages in the file: from logical to physical, free pages; sync.c;
- *map.c store/lock.c		one writer, and which states readers are at
+ *	store/store.c		pages in the file: from logical to physical, free ones;
+ *				sync.c, a new state; map.c, a reader's view
+ *	store/lock.c		one writer, and which states readers are at
  *	store/io.c		whole reads and writes; checksum.c
  *
  * Logical pages. Primary pages and overflow pages have one number space, the text's: overflow pages
@@ -123,7 +124,7 @@ static inline unsigned top_bit(u32 value)
 /* A bitmap that grows; what is beyond its end is 0. */
 struct bits {
 	u64 *words;
-	size_t count; /* of words */
+	u64 count; /* of words */
 };
 
 int bits_reserve(struct bits *bits, u64 number); /* room for bits below @number */
@@ -161,12 +162,13 @@ static inline struct frame *frame_of(u8 *page)
 }
 
 struct pool {
-	struct frame *newest, *oldest, *empty;
-	u64 frames, most;	    /* in use; as many as the cache's size allows */
-	struct bits changed;	    /* by logical page */
-	u8 **arenas;		    /* what was allocated */
+	struct frame
+		list; /* a ring: behind it are the newest and older ones, before it the oldest */
+	struct frame *empty;
+	u64 frames, most;    /* in use; as many as the cache's size allows */
+	struct bits changed; /* by logical page */
+	u8 *arena;	     /* the newest of what was allocated; begins with the one before */
 	const u8 *lowest, *highest; /* between them all arenas lie */
-	size_t arena_count;
 	u8 *arena_next, *arena_end;
 };
 
@@ -202,28 +204,32 @@ struct store {
 	struct bits free;
 	u32 free_count, free_from; /* search on from here */
 	struct retired *retired;   /* in order of their retirement */
-	size_t retired_count, retired_room;
+	u64 retired_count, retired_room;
 	u64 reads, writes;
 };
 
-/* A reader's view by mmap. */
+/* What a header says of the file, besides what struct chainhash itself has room for. */
+struct header {
+	u64 sequence, pages; /* number of the state; logical pages */
+	struct entry root;   /* of the map */
+	u32 end, levels;
+};
+
+/* A reader's view by mmap of the state that the header describes. */
 struct map {
 	const u8 *bytes; /* NULL: not mapped */
 	size_t size;
 	u8 *checked; /* by physical page: its checksum was right; NULL: there are none to check */
-	u64 root;    /* struct entry of the root */
-	u32 root_checksum;
-	u32 end;
-	unsigned levels;
 };
 
 /* Chunks of a record in pages of its own: address | slots << 32. */
 struct chunks {
 	u64 *list;
-	size_t count, room;
+	u64 count, room;
 };
 
 struct hash_keys;
+struct move;
 
 struct chainhash {
 	/* The way of a get. */
@@ -236,6 +242,7 @@ struct chainhash {
 	bool on_disk;
 	u32 spares[GENERATIONS + 1]; /* overflow pages up to and with each split point */
 	struct map map;
+	struct header header; /* the last that was read */
 
 	/* The hash function. */
 	u32 (*named)(const struct hash_keys *keys, const u8 *bytes, size_t size); /* or NULL */
@@ -255,7 +262,7 @@ struct chainhash {
 	bool changing; /* the operation at hand is a put or a delete */
 
 	/* Overflow pages: which slots are in use, by ordinal (overflow.c). */
-	u8 *slots_used;
+	u8 *slots_used; /* there is room for eight more, which are read and count for nothing */
 	u64 slots_room;
 	u32 overflow_from[9];	    /* no run of so many slots before this page */
 	struct bits bitmap_changed; /* bitmap pages, by number */
@@ -266,12 +273,14 @@ struct chainhash {
 
 	/* What is put together for the caller, and for a change that may yet fail. */
 	u8 *big;
-	size_t big_room;
+	u64 big_room;
 	u8 *scratch;
-	size_t scratch_room;
+	u64 scratch_room;
+	struct move *moves; /* split.c */
+	u64 moves_room;
 	struct chunks read, written; /* of the large record last read, and last written */
 	u8 *copy;		     /* of what the caller gives us that is ours */
-	size_t copy_room;
+	u64 copy_room;
 };
 
 /* What follows from the last bucket. */
@@ -286,8 +295,8 @@ static inline u64 primary_page(const struct chainhash *t, u32 bucket)
 	return bucket ? (u64)bucket + t->spares[top_bit(bucket) - 1] : 0;
 }
 
-/* At least @size bytes at *@buffer, whose contents are kept. */
-int reserve(u8 **buffer, size_t *room, size_t size);
-
-/* Give up a table and all that it has. */
-void table_free(struct chainhash *t);
+/*
+ * Make the array that the pointer at @array leads to, of *@room elements of @each bytes, one of
+ * @count at least: those that it had stay, new ones are zero bytes. -ENOMEM.
+ */
+int reserve(void *array, u64 *room, u64 count, size_t each);

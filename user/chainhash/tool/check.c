@@ -47,16 +47,13 @@ static void show_progress(void *context, uint64_t done, uint64_t all)
 	progress(listing->settings, "buckets", done, all);
 }
 
-int command_verify(struct settings *settings)
+int command_verify(struct settings *settings, struct chainhash *table)
 {
 	const char *path = settings->words[0];
 	struct listing listing = {settings, 0};
 	struct chainhash_status about;
-	struct chainhash *table = open_table(settings, path, CHAINHASH_READ_ONLY | CHAINHASH_POOL);
 	int64_t found;
 
-	if (!table)
-		return FAILED;
 	chainhash_status(table, &about);
 	if (settings->json)
 		printf("{\"problems\": [");
@@ -65,7 +62,6 @@ int command_verify(struct settings *settings)
 	if (settings->json)
 		printf("],\n \"records\": %" PRIu64 ", \"sound\": %s}\n", about.records,
 		       found ? "false" : "true");
-	chainhash_close(table);
 	if (found < 0)
 		return complain((int)found, "%s", path);
 	if (!settings->json && !found)
@@ -75,11 +71,10 @@ int command_verify(struct settings *settings)
 	return found ? NO : DONE;
 }
 
-int command_repair(struct settings *settings)
+int command_repair(struct settings *settings, struct chainhash *to)
 {
 	const char *path = settings->words[0], *new_path = settings->words[1];
 	struct listing listing = {settings, 0};
-	struct chainhash *to;
 	int64_t copied;
 	int status;
 

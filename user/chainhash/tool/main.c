@@ -31,18 +31,6 @@ static const char usage[] =
 	"\n"
 	"Keys and data: \\\\, \\t, \\n and \\xNN stand for bytes. Status 2: it could not be done.\n";
 
-static const struct command {
-	const char *name;
-	int (*run)(struct settings *settings);
-	int least, most; /* words behind the name */
-} commands[] = {
-	{"load", command_load, 1, 2},	  {"dump", command_dump, 1, 1},
-	{"get", command_get, 2, 2},	  {"put", command_put, 3, 3},
-	{"delete", command_delete, 2, 2}, {"stat", command_stat, 1, 1},
-	{"tune", command_tune, 1, 1},	  {"verify", command_verify, 1, 1},
-	{"repair", command_repair, 2, 2},
-};
-
 int complain(int error, const char *format, ...)
 {
 	va_list arguments;
@@ -97,107 +85,97 @@ void progress_end(const struct settings *settings)
 		fprintf(stderr, "\r\033[K");
 }
 
-static bool number_of(const char *text, uint64_t *number)
+/* What an option's argument says, and where it is kept. */
+enum kind { TEXT, NUMBER, SMALL_NUMBER, SPLITTING, SET, FLAG };
+
+/* All options; the place of each in getopt's list is the same. */
+static const struct rule {
+	const char *name;
+	char letter;
+	enum kind kind;
+	size_t place; /* in struct settings; of a FLAG: the flag of chainhash_open() */
+} rules[] = {
+#define OF(field) offsetof(struct settings, field)
+	{"bucket-size", 'b', SMALL_NUMBER, OF(options.bucket_size)},
+	{"fill-factor", 'f', SMALL_NUMBER, OF(options.fill_factor)},
+	{"elements", 'n', NUMBER, OF(options.elements)},
+	{"cache-size", 'c', NUMBER, OF(options.cache_size)},
+	{"hash", 'H', TEXT, OF(options.hash)},
+	{"split", 's', SPLITTING, OF(options.split)},
+	{"no-checksum", 'C', FLAG, CHAINHASH_NO_CHECKSUM},
+	{"wait", 'w', FLAG, CHAINHASH_WAIT},
+	{"keep", 'k', SET, OF(keep)},
+	{"json", 'j', SET, OF(json)},
+	{"quiet", 'q', SET, OF(quiet)},
+	{"help", 'h', SET, OF(help)},
+};
+
+enum { NONE = -1, RULES = sizeof(rules) / sizeof(rules[0]) };
+
+const char *const split_names[] = {"controlled", "uncontrolled", "both", NULL};
+
+/* Take an option: false if its argument is no value for it. */
+static bool set_option(struct settings *settings, const struct rule *rule, const char *text)
 {
-	char *end;
+	char *place = (char *)settings + rule->place, *end;
+	uint64_t number = 0;
 
-	errno = 0;
-	*number = strtoull(text, &end, 0);
-	return *text >= '0' && *text <= '9' && !*end && !errno;
-}
-
-static bool set_split(struct settings *settings, const char *text)
-{
-	static const char *const names[] = {"controlled", "uncontrolled", "both"};
-
-	for (uint32_t i = 0; i < 3; i++)
-		if (!strcmp(text, names[i])) {
-			settings->options.split = i;
-			return true;
-		}
-	return false;
-}
-
-/* An option with a number. */
-static bool set_number(struct settings *settings, int option, const char *text)
-{
-	struct chainhash_options *o = &settings->options;
-	uint64_t number;
-
-	if (!number_of(text, &number))
-		return false;
-	if (option == 'n')
-		o->elements = number;
-	else if (option == 'c')
-		o->cache_size = number;
-	else if (number > UINT32_MAX)
-		return false;
-	else if (option == 'b')
-		o->bucket_size = (uint32_t)number;
-	else
-		o->fill_factor = (uint32_t)number;
-	return true;
-}
-
-static bool set_option(struct settings *settings, int option, const char *text)
-{
-	switch (option) {
-	case 'b':
-	case 'f':
-	case 'n':
-	case 'c':
-		return set_number(settings, option, text);
-	case 's':
-		return set_split(settings, text);
-	case 'H':
-		settings->options.hash = text;
-		return true;
-	case 'C':
-		settings->flags |= CHAINHASH_NO_CHECKSUM;
-		return true;
-	case 'w':
-		settings->flags |= CHAINHASH_WAIT;
-		return true;
-	case 'k':
-		settings->keep = true;
-		return true;
-	case 'j':
-		settings->json = true;
-		return true;
-	default:
-		settings->quiet = true;
-		return true;
+	if (rule->kind == NUMBER || rule->kind == SMALL_NUMBER) {
+		errno = 0;
+		number = strtoull(text, &end, 0);
+		if (*text < '0' || *text > '9' || *end || errno)
+			return false;
 	}
+	switch (rule->kind) {
+	case TEXT:
+		*(const char **)(void *)place = text;
+		break;
+	case NUMBER:
+		*(uint64_t *)(void *)place = number;
+		break;
+	case SPLITTING:
+		while (split_names[number] && strcmp(text, split_names[number]))
+			number++;
+		if (!split_names[number])
+			return false;
+		/* fall through */
+	case SMALL_NUMBER:
+		*(uint32_t *)(void *)place = (uint32_t)number;
+		return number <= UINT32_MAX;
+	case SET:
+		*(bool *)place = true;
+		break;
+	case FLAG:
+		settings->flags |= (int)rule->place;
+		break;
+	}
+	return true;
 }
 
 /* Options and words: 0, or FAILED. */
 static int read_arguments(struct settings *settings, int argc, char **argv)
 {
-	static const struct option longer[] = {
-		{"bucket-size", required_argument, NULL, 'b'},
-		{"fill-factor", required_argument, NULL, 'f'},
-		{"elements", required_argument, NULL, 'n'},
-		{"cache-size", required_argument, NULL, 'c'},
-		{"hash", required_argument, NULL, 'H'},
-		{"split", required_argument, NULL, 's'},
-		{"no-checksum", no_argument, NULL, 'C'},
-		{"keep", no_argument, NULL, 'k'},
-		{"wait", no_argument, NULL, 'w'},
-		{"json", no_argument, NULL, 'j'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
+	struct option longer[RULES + 1] = {{NULL, 0, NULL, 0}};
+	char letters[2 * RULES + 1] = "";
+	size_t used = 0;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "b:f:n:c:H:s:Ckwjqh", longer, NULL)) != -1) {
+	for (size_t i = 0; i < RULES; i++) {
+		bool argument = rules[i].kind < SET;
+
+		longer[i] = (struct option){rules[i].name, argument, NULL, rules[i].letter};
+		letters[used++] = rules[i].letter;
+		if (argument)
+			letters[used++] = ':';
+	}
+	while ((option = getopt_long(argc, argv, letters, longer, NULL)) != -1) {
+		const struct rule *rule = rules;
+
 		if (option == '?')
 			return FAILED;
-		if (option == 'h') {
-			fputs(usage, stdout);
-			exit(DONE);
-		}
-		if (!set_option(settings, option, optarg))
+		while (rule->letter != option)
+			rule++;
+		if (!set_option(settings, rule, optarg))
 			return complain(0, "'%s' is no value for -%c", optarg, option);
 	}
 	settings->words = argv + optind;
@@ -205,43 +183,83 @@ static int read_arguments(struct settings *settings, int argc, char **argv)
 	return DONE;
 }
 
-static int list_functions(void)
+static int command_functions(struct settings *settings, struct chainhash *table)
 {
 	const char *name;
 
+	(void)settings;
+	(void)table;
 	for (unsigned i = 0; (name = chainhash_hash_name(i)); i++)
 		printf("%s\n", name);
 	return DONE;
 }
 
+static const struct command {
+	const char *name;
+	int (*run)(struct settings *settings, struct chainhash *table);
+	int least, most; /* words behind the name */
+	int items;	 /* of these, behind the table's, that are bytes of a key or of data */
+	int flags;	 /* to open the table with, the first word; NONE: it opens what it needs */
+} commands[] = {
+	{"load", command_load, 1, 2, 0, NONE},
+	{"dump", command_dump, 1, 1, 0, CHAINHASH_READ_ONLY},
+	{"get", command_get, 2, 2, 1, CHAINHASH_READ_ONLY},
+	{"put", command_put, 3, 3, 2, CHAINHASH_CREATE},
+	{"delete", command_delete, 2, 2, 1, 0},
+	{"stat", command_stat, 1, 1, 0, CHAINHASH_READ_ONLY},
+	{"tune", command_tune, 1, 1, 0, CHAINHASH_READ_ONLY},
+	{"verify", command_verify, 1, 1, 0, CHAINHASH_READ_ONLY | CHAINHASH_POOL},
+	{"repair", command_repair, 2, 2, 0, NONE},
+	{"functions", command_functions, 0, 0, 0, NONE},
+};
+
+static int run_command(const struct command *command, struct settings *settings)
+{
+	char **words = settings->words;
+	struct chainhash *table = NULL;
+	int status;
+
+	if (settings->word_count < command->least || settings->word_count > command->most)
+		return complain(0, "%s takes %d to %d arguments (--help)", command->name,
+				command->least, command->most);
+	for (int i = 0; i < command->items; i++) {
+		char *word = words[i + 1];
+
+		settings->items[i].bytes = word;
+		if (!unescape(word, strlen(word), word, &settings->items[i].size))
+			return complain(0, "'%s': a backslash must be before \\, t, n or xNN",
+					word);
+	}
+	if (command->flags != NONE) {
+		table = open_table(settings, words[0], command->flags);
+		if (!table)
+			return FAILED;
+	}
+	status = command->run(settings, table);
+	if (table && (status != DONE || (command->flags & CHAINHASH_READ_ONLY)))
+		chainhash_abandon(table);
+	else if (table)
+		status = close_table(table, words[0], status);
+	if (fflush(stdout) || ferror(stdout))
+		return complain(-errno, "standard output");
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings = {.quiet = false};
-	int status = read_arguments(&settings, argc, argv);
 	const char *name;
 
-	if (status)
-		return status;
-	if (!settings.word_count) {
-		fputs(usage, stderr);
+	if (read_arguments(&settings, argc, argv))
 		return FAILED;
+	if (settings.help || !settings.word_count) {
+		fputs(usage, settings.help ? stdout : stderr);
+		return settings.help ? DONE : FAILED;
 	}
 	name = *settings.words++;
 	settings.word_count--;
-	if (!strcmp(name, "functions"))
-		return list_functions();
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		const struct command *command = &commands[i];
-
-		if (strcmp(name, command->name))
-			continue;
-		if (settings.word_count < command->least || settings.word_count > command->most)
-			return complain(0, "%s takes %d to %d arguments (--help)", name,
-					command->least, command->most);
-		status = command->run(&settings);
-		if (fflush(stdout) || ferror(stdout))
-			return complain(-errno, "standard output");
-		return status;
-	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(name, commands[i].name))
+			return run_command(&commands[i], &settings);
 	return complain(0, "there is no command '%s' (--help)", name);
 }

@@ -29,39 +29,27 @@ void print_escaped(FILE *file, struct chainhash_item item)
 	}
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool unescape(const char *text, size_t size, char *bytes, size_t *count)
 {
+	static const char letters[] = "\\tn", values[] = "\\\t\n";
+
 	*count = 0;
 	for (size_t i = 0; i < size; i++) {
-		int high, low;
 		char c = text[i];
+		const char *letter;
 
 		if (c == '\\') {
-			if (++i == size)
-				return false;
-			c = text[i];
-			if (c == 't') {
-				c = '\t';
-			} else if (c == 'n') {
-				c = '\n';
-			} else if (c == 'x') {
-				if (size - i < 3)
-					return false;
-				high = hex_value(text[i + 1]);
-				low = hex_value(text[i + 2]);
-				if (high < 0 || low < 0)
-					return false;
-				c = (char)(high * 16 + low);
+			letter = ++i < size && text[i] ? strchr(letters, text[i]) : NULL;
+			if (letter) {
+				c = values[letter - letters];
+			} else if (i + 2 < size && text[i] == 'x' &&
+				   isxdigit((unsigned char)text[i + 1]) &&
+				   isxdigit((unsigned char)text[i + 2])) {
+				char digits[] = {text[i + 1], text[i + 2], 0};
+
+				c = (char)strtoul(digits, NULL, 16);
 				i += 2;
-			} else if (c != '\\') {
+			} else {
 				return false;
 			}
 		}
@@ -89,8 +77,9 @@ static int load_line(const struct settings *settings, char *line, size_t size,
 	return error == -EEXIST ? 1 : error;
 }
 
-int load_lines(const struct settings *settings, FILE *file, const char *name,
-	       struct chainhash *table, uint64_t *records)
+/* Read lines of "key TAB data" (the format of dump) and put them into @table. Gives a status. */
+static int load_lines(const struct settings *settings, FILE *file, const char *name,
+		      struct chainhash *table)
 {
 	char *line = NULL;
 	size_t room = 0;
@@ -98,7 +87,6 @@ int load_lines(const struct settings *settings, FILE *file, const char *name,
 	uint64_t number = 0;
 	int error = 0;
 
-	*records = 0;
 	while (error >= 0 && (size = getline(&line, &room, file)) >= 0) {
 		number++;
 		if (size && line[size - 1] == '\n')
@@ -106,7 +94,6 @@ int load_lines(const struct settings *settings, FILE *file, const char *name,
 		if (size >= 10 && !memcmp(line, "#chainhash", 10))
 			continue;
 		error = load_line(settings, line, (size_t)size, table);
-		*records += !error;
 		if (number % 65536 == 0)
 			progress(settings, "lines", number, 0);
 	}
@@ -119,40 +106,34 @@ int load_lines(const struct settings *settings, FILE *file, const char *name,
 	return ferror(file) ? complain(-errno, "%s", name) : DONE;
 }
 
-int command_load(struct settings *settings)
+int command_load(struct settings *settings, struct chainhash *table)
 {
 	const char *path = settings->words[0];
 	const char *name = settings->word_count > 1 ? settings->words[1] : "-";
 	FILE *file = strcmp(name, "-") ? fopen(name, "r") : stdin;
-	struct chainhash *table;
-	uint64_t records;
 	int status;
 
 	if (!file)
 		return complain(-errno, "%s", name);
 	table = open_table(settings, path, CHAINHASH_CREATE);
-	status = table ? load_lines(settings, file, name, table, &records) : FAILED;
+	status = table ? load_lines(settings, file, name, table) : FAILED;
 	if (file != stdin)
 		fclose(file);
 	if (!table)
 		return FAILED;
-	if (status) {
-		chainhash_abandon(table);
-		return complain(0, "%s: nothing was changed", path);
-	}
-	return close_table(table, path, DONE);
+	if (!status)
+		return close_table(table, path, DONE);
+	chainhash_abandon(table);
+	return complain(0, "%s: nothing was changed", path);
 }
 
-int command_dump(struct settings *settings)
+int command_dump(struct settings *settings, struct chainhash *table)
 {
 	struct chainhash_cursor cursor = {{0, 0}};
 	struct chainhash_item key, data;
 	struct chainhash_status about;
-	struct chainhash *table = open_table(settings, settings->words[0], CHAINHASH_READ_ONLY);
 	int error;
 
-	if (!table)
-		return FAILED;
 	chainhash_status(table, &about);
 	printf("#chainhash 1 bucket-size=%u fill-factor=%u hash=%s records=%" PRIu64 "\n",
 	       about.bucket_size, about.fill_factor, about.hash, about.records);
@@ -162,78 +143,39 @@ int command_dump(struct settings *settings)
 		print_escaped(stdout, data);
 		putchar('\n');
 	}
-	chainhash_close(table);
 	return error == -ENOENT ? DONE : complain(error, "%s", settings->words[0]);
 }
 
-/* A word of the command line, unescaped in place: false, after a complaint, if it can't be. */
-static bool item_of(char *word, struct chainhash_item *item)
+/* The status of a call, one of whose errors is an answer. */
+static int status_of(const struct settings *settings, int error, int answer)
 {
-	*item = (struct chainhash_item){word, 0};
-	if (unescape(word, strlen(word), word, &item->size))
-		return true;
-	complain(0, "'%s': a backslash must be before \\, t, n or xNN", word);
-	return false;
-}
-
-int command_get(struct settings *settings)
-{
-	struct chainhash_item key, data;
-	struct chainhash *table;
-	int error;
-
-	if (!item_of(settings->words[1], &key))
-		return FAILED;
-	table = open_table(settings, settings->words[0], CHAINHASH_READ_ONLY);
-	if (!table)
-		return FAILED;
-	error = chainhash_get(table, key, &data);
-	if (!error) {
-		print_escaped(stdout, data);
-		putchar('\n');
-	}
-	chainhash_close(table);
-	if (error == -ENOENT)
+	if (error == answer)
 		return NO;
 	return error ? complain(error, "%s", settings->words[0]) : DONE;
 }
 
-/* Make one change: @expected is the error that is an answer. */
-static int finish(struct chainhash *table, const char *path, int error, int expected)
+int command_get(struct settings *settings, struct chainhash *table)
 {
-	if (!error)
-		return close_table(table, path, DONE);
-	chainhash_abandon(table);
-	return error == expected ? NO : complain(error, "%s", path);
+	struct chainhash_item data;
+	int error = chainhash_get(table, settings->items[0], &data);
+
+	if (!error) {
+		print_escaped(stdout, data);
+		putchar('\n');
+	}
+	return status_of(settings, error, -ENOENT);
 }
 
-int command_put(struct settings *settings)
+int command_put(struct settings *settings, struct chainhash *table)
 {
-	const char *path = settings->words[0];
-	struct chainhash_item key, data;
-	struct chainhash *table;
-	int error;
+	int how = settings->keep ? CHAINHASH_INSERT : CHAINHASH_REPLACE;
 
-	if (!item_of(settings->words[1], &key) || !item_of(settings->words[2], &data))
-		return FAILED;
-	table = open_table(settings, path, CHAINHASH_CREATE);
-	if (!table)
-		return FAILED;
-	error = chainhash_put(table, key, data,
-			      settings->keep ? CHAINHASH_INSERT : CHAINHASH_REPLACE);
-	return finish(table, path, error, -EEXIST);
+	return status_of(settings,
+			 chainhash_put(table, settings->items[0], settings->items[1], how),
+			 -EEXIST);
 }
 
-int command_delete(struct settings *settings)
+int command_delete(struct settings *settings, struct chainhash *table)
 {
-	const char *path = settings->words[0];
-	struct chainhash_item key;
-	struct chainhash *table;
-
-	if (!item_of(settings->words[1], &key))
-		return FAILED;
-	table = open_table(settings, path, 0);
-	if (!table)
-		return FAILED;
-	return finish(table, path, chainhash_delete(table, key), -ENOENT);
+	return status_of(settings, chainhash_delete(table, settings->items[0]), -ENOENT);
 }

@@ -83,13 +83,12 @@ static unsigned last_row(const struct chainhash_histogram *found,
 static void print_text(const struct chainhash_status *about,
 		       const struct chainhash_histogram *found, const struct expectation *expected)
 {
-	static const char *const splits[] = {"controlled", "uncontrolled", "both"};
 	uint64_t sum = 0;
 	double all = about->records ? (double)about->records : 1;
 
 	printf("Table of %" PRIu64 " records, sync %" PRIu64 "\n", about->records, about->sequence);
 	printf(" bucket size %u, fill factor %u, splitting %s, checksums %s\n", about->bucket_size,
-	       about->fill_factor, splits[about->split], about->checksums ? "yes" : "no");
+	       about->fill_factor, split_names[about->split], about->checksums ? "yes" : "no");
 	printf(" hash table size is %" PRIu64 " buckets\n", about->buckets);
 	printf(" largest bucket contains %" PRIu64 " records\n", found->largest);
 	printf(" hash table histogram:\n  size  buckets  expected  records  sum-pct\n");
@@ -118,24 +117,34 @@ static void print_as_json(const struct chainhash_status *about,
 			  const struct chainhash_histogram *found,
 			  const struct expectation *expected)
 {
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {
+		{"records", about->records},
+		{"record_bytes", about->record_bytes},
+		{"sequence", about->sequence},
+		{"bucket_size", about->bucket_size},
+		{"fill_factor", about->fill_factor},
+		{"split", about->split},
+		{"buckets", about->buckets},
+		{"overflow_pages", about->overflow_pages},
+		{"file_bytes", about->file_bytes},
+		{"largest", found->largest},
+		{"chained_buckets", found->chained},
+		{"chunks", found->chunks},
+		{"overflow_records", found->overflow_records},
+		{"big", found->big},
+		{"page_bytes", found->page_bytes},
+		{"freedom", expected->freedom},
+	};
 	unsigned last = last_row(found, expected);
 
-	printf("{\"records\": %" PRIu64 ", \"record_bytes\": %" PRIu64 ", \"sequence\": %" PRIu64
-	       ",\n \"bucket_size\": %u, \"fill_factor\": %u, \"split\": %u, \"checksums\": %s,\n",
-	       about->records, about->record_bytes, about->sequence, about->bucket_size,
-	       about->fill_factor, about->split, about->checksums ? "true" : "false");
-	printf(" \"hash\": ");
+	printf("{\"checksums\": %s, \"hash\": ", about->checksums ? "true" : "false");
 	print_json(stdout, about->hash);
-	printf(", \"buckets\": %" PRIu64 ", \"overflow_pages\": %" PRIu64
-	       ", \"file_bytes\": %" PRIu64 ",\n",
-	       about->buckets, about->overflow_pages, about->file_bytes);
-	printf(" \"largest\": %" PRIu64 ", \"chained_buckets\": %" PRIu64 ", \"chunks\": %" PRIu64
-	       ", \"overflow_records\": %" PRIu64 ", \"big\": %" PRIu64 ", \"page_bytes\": %" PRIu64
-	       ",\n",
-	       found->largest, found->chained, found->chunks, found->overflow_records, found->big,
-	       found->page_bytes);
-	printf(" \"chi2\": %.3f, \"freedom\": %u, \"z\": %.3f,\n \"histogram\": [", expected->chi2,
-	       expected->freedom, expected->z);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		printf(",\n \"%s\": %" PRIu64, numbers[i].name, numbers[i].value);
+	printf(",\n \"chi2\": %.3f, \"z\": %.3f,\n \"histogram\": [", expected->chi2, expected->z);
 	for (unsigned k = 0; k <= last; k++)
 		printf("%s%" PRIu64, k ? ", " : "", found->counts[k]);
 	printf("],\n \"expected\": [");
@@ -144,21 +153,16 @@ static void print_as_json(const struct chainhash_status *about,
 	printf("]}\n");
 }
 
-int command_stat(struct settings *settings)
+int command_stat(struct settings *settings, struct chainhash *table)
 {
 	struct chainhash_histogram found;
 	struct chainhash_status about;
 	struct expectation expected;
-	struct chainhash *table = open_table(settings, settings->words[0], CHAINHASH_READ_ONLY);
-	int error;
+	int error = chainhash_histogram(table, &found);
 
-	if (!table)
-		return FAILED;
-	chainhash_status(table, &about);
-	error = chainhash_histogram(table, &found);
-	chainhash_close(table);
 	if (error)
 		return complain(error, "%s", settings->words[0]);
+	chainhash_status(table, &about);
 	expect(&about, &found, &expected);
 	if (settings->json)
 		print_as_json(&about, &found, &expected);

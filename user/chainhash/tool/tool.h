@@ -21,21 +21,28 @@ enum { DONE = 0, NO = 1, FAILED = 2 };
 struct settings {
 	struct chainhash_options options;
 	int flags;
-	bool json, quiet, keep; /* keep: a key that is there stays as it is */
-	char **words;		/* after the command's name */
+	bool json, quiet, help, keep; /* keep: a key that is there stays as it is */
+	char **words;		      /* after the command's name */
 	int word_count;
+	struct chainhash_item items[2]; /* the words that are a key and data */
 };
 
-/* The commands: each gives a status. */
-int command_load(struct settings *settings);
-int command_dump(struct settings *settings);
-int command_get(struct settings *settings);
-int command_put(struct settings *settings);
-int command_delete(struct settings *settings);
-int command_stat(struct settings *settings);
-int command_tune(struct settings *settings);
-int command_verify(struct settings *settings);
-int command_repair(struct settings *settings);
+/*
+ * The commands: each gives a status. The table is open as main.c says; if the status is DONE, it is
+ * synced then.
+ */
+int command_load(struct settings *settings, struct chainhash *table);
+int command_dump(struct settings *settings, struct chainhash *table);
+int command_get(struct settings *settings, struct chainhash *table);
+int command_put(struct settings *settings, struct chainhash *table);
+int command_delete(struct settings *settings, struct chainhash *table);
+int command_stat(struct settings *settings, struct chainhash *table);
+int command_tune(struct settings *settings, struct chainhash *table);
+int command_verify(struct settings *settings, struct chainhash *table);
+int command_repair(struct settings *settings, struct chainhash *table);
+
+/* Words for CHAINHASH_SPLIT_..., and NULL. */
+extern const char *const split_names[];
 
 /* Say what went wrong and give FAILED. @error is a negative errno, or 0. */
 __attribute__((__format__(__printf__, 2, 3))) int complain(int error, const char *format, ...);
@@ -56,7 +63,3 @@ bool unescape(const char *text, size_t size, char *bytes, size_t *count);
 
 /* A string of JSON; bytes that are no UTF-8 are written as \u00NN. */
 void print_json(FILE *file, const char *text);
-
-/* Read lines of "key TAB data" (the format of dump) and put them into @table. Gives a status. */
-int load_lines(const struct settings *settings, FILE *file, const char *name,
-	       struct chainhash *table, uint64_t *records);

@@ -185,21 +185,15 @@ static int measure_all(const struct settings *settings, struct source *source)
 	return DONE;
 }
 
-int command_tune(struct settings *settings)
+int command_tune(struct settings *settings, struct chainhash *table)
 {
 	const char *path = settings->words[0];
-	struct source source = {open_table(settings, path, CHAINHASH_READ_ONLY), 0, 0};
-	int error, status = FAILED;
+	struct source source = {table, 0, 0};
+	int error = each_record(&source, NULL, false);
 
-	if (!source.table)
-		return FAILED;
-	error = each_record(&source, NULL, false);
 	if (error)
-		complain(error, "%s", path);
-	else if (!source.bytes)
-		status = complain(0, "%s: there are no records to measure with", path);
-	else
-		status = measure_all(settings, &source);
-	chainhash_close(source.table);
-	return status;
+		return complain(error, "%s", path);
+	if (!source.bytes)
+		return complain(0, "%s: there are no records to measure with", path);
+	return measure_all(settings, &source);
 }

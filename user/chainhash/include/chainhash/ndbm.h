@@ -8,11 +8,12 @@
  *	  programs that look for it.
  *	- A pair has no largest size but an int's, and colliding keys are never refused.
  *	- What is stored is in the file, whole, after dbm_close(), or when the program ends by
- *exit() or by returning from main(); after any other end the file is as it was when it was opened.
+ *	  exit() or by returning from main(); after any other end the file is as it was when it
+ *	  was opened.
  *	- One process at a time may have a database open for writing: EAGAIN for others. Readers
  *	  stay with the state that they opened.
- *	- While firstkey and nextkey go over the keys, the key at hand may be deleted or stored
- *again.
+ *	- While firstkey and nextkey go over the keys, the key at hand may be deleted or
+ *	  stored again.
  */
 #ifndef CHAINHASH_NDBM_H
 #define CHAINHASH_NDBM_H

@@ -26,20 +26,15 @@ static void copy_part(u8 *to, struct chainhash_item key, struct chainhash_item d
 
 static int chunks_add(struct chunks *chunks, const struct view *chunk)
 {
-	u8 *buffer = (u8 *)chunks->list;
-	size_t room = chunks->room * sizeof(u64);
-
-	if (reserve(&buffer, &room, (chunks->count + 1) * sizeof(u64)))
+	if (reserve(&chunks->list, &chunks->room, chunks->count + 1, sizeof(*chunks->list)))
 		return -ENOMEM;
-	chunks->list = (u64 *)(void *)buffer;
-	chunks->room = room / sizeof(u64);
 	chunks->list[chunks->count++] = chunk->address | (u64)view_slots(chunk->base) << 32;
 	return 0;
 }
 
 void big_give(struct chainhash *t, struct chunks *chunks)
 {
-	for (size_t i = 0; i < chunks->count; i++)
+	for (u64 i = 0; i < chunks->count; i++)
 		overflow_give(t, (u32)chunks->list[i], (u32)(chunks->list[i] >> 32));
 	chunks->count = 0;
 }
@@ -75,59 +70,55 @@ int big_write(struct chainhash *t, struct chainhash_item key, struct chainhash_i
 	return 0;
 }
 
+int big_part(struct chainhash *t, struct chain *chain, u64 left)
+{
+	int next = chain_next(t, chain);
+	u32 room;
+
+	if (next <= 0)
+		return next ? next : -EBADMSG;
+	room = chain->view.size - PAGE_HEAD;
+	return left < room ? (int)left : (int)room;
+}
+
 int big_read(struct chainhash *t, const struct item *item)
 {
 	u64 size = (u64)item->key_size + item->data_size, done = 0;
-	u32 address = item->address;
+	struct chain chain = {.next = item->address};
 
 	/* A damaged size must not make us ask for memory that the file cannot fill. */
 	if (size > RECORD_SIZE_MOST || size > ((u64)overflow_count(t) << t->page_shift))
 		return -EBADMSG;
-	if (reserve(&t->big, &t->big_room, (size_t)size + 1))
+	if (reserve(&t->big, &t->big_room, size + 1, 1))
 		return -ENOMEM;
 	t->read.count = 0;
 	while (done < size) {
-		struct view chunk;
-		u64 part = size - done;
-		int error = chunk_get(t, address, &chunk);
+		int part = big_part(t, &chain, size - done);
 
-		if (!error)
-			error = chunks_add(&t->read, &chunk);
-
-		if (error)
-			return error;
-		if (part > chunk.size - PAGE_HEAD)
-			part = chunk.size - PAGE_HEAD;
-		memcpy(t->big + done, chunk.base + PAGE_HEAD, (size_t)part);
-		done += part;
-		address = view_next(chunk.base);
+		if (part > 0 && chunks_add(&t->read, &chain.view))
+			part = -ENOMEM;
+		if (part < 0)
+			return part;
+		memcpy(t->big + done, chain.view.base + PAGE_HEAD, (size_t)part);
+		done += (u64)part;
 		t->operation += !t->map.bytes;
 	}
-	return address ? -EBADMSG : 0;
+	return chain.next ? -EBADMSG : 0;
 }
 
-int big_equal(struct chainhash *t, const struct item *item, struct chainhash_item key, bool *equal)
+int big_equal(struct chainhash *t, const struct item *item, struct chainhash_item key)
 {
-	size_t done = 0;
-	u32 address = item->address;
+	struct chain chain = {.next = item->address};
+	int part;
 
-	*equal = false;
 	if (item->key_size != key.size)
 		return 0;
-	while (done < key.size) {
-		struct view chunk;
-		size_t part = key.size - done;
-		int error = chunk_get(t, address, &chunk);
-
-		if (error)
-			return error;
-		if (part > chunk.size - PAGE_HEAD)
-			part = chunk.size - PAGE_HEAD;
-		if (memcmp(chunk.base + PAGE_HEAD, (const u8 *)key.bytes + done, part))
+	for (size_t done = 0; done < key.size; done += (size_t)part) {
+		part = big_part(t, &chain, key.size - done);
+		if (part < 0)
+			return part;
+		if (memcmp(chain.view.base + PAGE_HEAD, (const u8 *)key.bytes + done, (size_t)part))
 			return 0;
-		done += part;
-		address = view_next(chunk.base);
 	}
-	*equal = true;
-	return 0;
+	return 1;
 }

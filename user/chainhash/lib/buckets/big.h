@@ -18,8 +18,14 @@ int big_write(struct chainhash *t, struct chainhash_item key, struct chainhash_i
  */
 void big_give(struct chainhash *t, struct chunks *chunks);
 
-/* Does it have this key? */
-int big_equal(struct chainhash *t, const struct item *item, struct chainhash_item key, bool *equal);
+/*
+ * The next chunk of a record of which @left bytes are to come, one at least: how many of them are
+ * on it, or an error.
+ */
+int big_part(struct chainhash *t, struct chain *chain, u64 left);
+
+/* Does it have this key? 1: it does; 0; or an error. */
+int big_equal(struct chainhash *t, const struct item *item, struct chainhash_item key);
 
 /*
  * Put its key and data together in t->big, the key first. Pages that the caller has looked at may

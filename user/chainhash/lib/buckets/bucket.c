@@ -3,17 +3,6 @@
  */
 #include "buckets/bucket.h"
 
-u8 *view_append(u8 *base, u32 view_size, u8 tag, u32 size)
-{
-	u32 count = view_count(base), used = view_used(base) + size;
-
-	*tag_at(base, count) = tag;
-	store16(offset_at(base, count), view_size - used);
-	view_set_count(base, count + 1);
-	store16(base + 2, used);
-	return base + view_size - used;
-}
-
 void view_remove(u8 *base, u32 view_size, u32 index, u32 size)
 {
 	u32 count = view_count(base) - 1, used = view_used(base);

@@ -4,8 +4,8 @@
  *	0	u16	number of records, below 2^13; above them the slots of the chunk less one
  *	2	u16	bytes of the items at the page's end
  *	4	u32	address of the next chunk of the chain; 0: none
- *	8		groups of eight records: eight tags of a byte, eight u16: where the items
- *begin
+ *	8		groups of eight records: eight tags of a byte, eight u16: where
+ *			the items begin
  *	...		free
  *	end - bytes	items
  *
@@ -178,7 +178,16 @@ static inline u64 tags_matching(const u8 *p, u8 tag)
 }
 
 /* Make room for an item of @size bytes with @tag and return it; there is room (view_room()). */
-u8 *view_append(u8 *base, u32 view_size, u8 tag, u32 size);
+static inline u8 *view_append(u8 *base, u32 view_size, u8 tag, u32 size)
+{
+	u32 count = view_count(base), used = view_used(base) + size;
+
+	*tag_at(base, count) = tag;
+	store16(offset_at(base, count), view_size - used);
+	view_set_count(base, count + 1);
+	store16(base + 2, used);
+	return base + view_size - used;
+}
 
 /* Take record @index of @size bytes out; the last one takes its place in the index. */
 void view_remove(u8 *base, u32 view_size, u32 index, u32 size);

@@ -21,8 +21,11 @@
 #include "hash/word.h"
 #undef hash_take
 
-/* What hash/random.c makes for the kernel, in the order in which a seed gives it. */
+struct function;
+
+/* A function in use, and what hash/random.c makes for the kernel, as a seed gives it. */
 struct hash_keys {
+	const struct function *function; /* that they are for */
 	hash_u64 siphash[2], multilinear[HASH_MULTILINEAR_KEYS];
 	u8 pearson[256];
 	u32 tabulation[HASH_TABULATION_BYTES][256];
@@ -64,16 +67,10 @@ static const struct function {
 
 enum { FUNCTION_COUNT = sizeof(functions) / sizeof(functions[0]) };
 
-/* A table's function of hash/name, and its random numbers if it has any. */
-struct chosen {
-	const struct function *function;
-	struct hash_keys keys;
-};
-
 /* Longer keys are hashed in pieces, whose values are joined as the default joins bytes. */
-static u32 value_of(const struct function *function, const struct hash_keys *keys, const u8 *bytes,
-		    size_t size)
+static u32 named_value(const struct hash_keys *keys, const u8 *bytes, size_t size)
 {
+	const struct function *function = keys->function;
 	u32 value;
 
 	keys_now = keys;
@@ -90,14 +87,6 @@ static u32 value_of(const struct function *function, const struct hash_keys *key
 	return value;
 }
 
-static u32 named_value(const struct hash_keys *keys, const u8 *bytes, size_t size)
-{
-	const struct chosen *chosen =
-		(const void *)((const u8 *)keys - offsetof(struct chosen, keys));
-
-	return value_of(chosen->function, keys, bytes, size);
-}
-
 /* Steele 2014, SplitMix64, as core's. */
 static hash_u64 random_next(hash_u64 *state)
 {
@@ -108,10 +97,17 @@ static hash_u64 random_next(hash_u64 *state)
 	return z ^ z >> 31;
 }
 
-static void keys_make(struct hash_keys *keys, hash_u64 seed)
+/* NULL: no memory. */
+static struct hash_keys *keys_make(const struct function *function, hash_u64 seed)
 {
+	struct hash_keys *keys = malloc(sizeof(*keys));
 	hash_u64 state = seed;
 
+	if (!keys)
+		return NULL;
+	keys->function = function;
+	if (!function->keyed)
+		return keys;
 	for (unsigned i = 0; i < HASH_MULTILINEAR_KEYS; i++)
 		keys->multilinear[i] = random_next(&state);
 	memcpy(keys->siphash, keys->multilinear, sizeof(keys->siphash));
@@ -128,6 +124,7 @@ static void keys_make(struct hash_keys *keys, hash_u64 seed)
 		keys->pearson[i] = keys->pearson[j];
 		keys->pearson[j] = swap;
 	}
+	return keys;
 }
 
 static const struct function *function_named(const char *name)
@@ -151,11 +148,10 @@ int chainhash_hash_value(const char *name, uint64_t seed, struct chainhash_item 
 
 	if (!function || !function->value)
 		return -ENOENT;
-	keys = malloc(sizeof(*keys));
+	keys = keys_make(function, seed);
 	if (!keys)
 		return -ENOMEM;
-	keys_make(keys, seed);
-	*value = value_of(function, keys, bytes.bytes, bytes.size);
+	*value = named_value(keys, bytes.bytes, bytes.size);
 	free(keys);
 	return 0;
 }
@@ -164,7 +160,6 @@ int chainhash_hash_value(const char *name, uint64_t seed, struct chainhash_item 
 static int hash_use(struct chainhash *t, const char *name)
 {
 	const struct function *function = function_named(name);
-	struct chosen *chosen;
 
 	if (!function)
 		return refuse(-EINVAL, "there is no hash function '%s'", name);
@@ -173,21 +168,16 @@ static int hash_use(struct chainhash *t, const char *name)
 	snprintf(t->hash_name, sizeof(t->hash_name), "%s", name);
 	if (function == functions)
 		return 0;
-	chosen = malloc(sizeof(*chosen));
-	if (!chosen)
+	t->keys = keys_make(function, t->seed);
+	if (!t->keys)
 		return -ENOMEM;
-	chosen->function = function;
-	if (function->keyed)
-		keys_make(&chosen->keys, t->seed);
-	t->keys = &chosen->keys;
 	t->named = named_value;
 	return 0;
 }
 
 void hash_free(struct chainhash *t)
 {
-	if (t->keys)
-		free((u8 *)t->keys - offsetof(struct chosen, keys));
+	free(t->keys);
 }
 
 static u32 check_value(const struct chainhash *t)

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "table.h"
+#include "buckets/bucket.h"
 
 static inline u64 hash_spread(u32 hash)
 {
@@ -56,6 +56,12 @@ static inline u32 hash_key(const struct chainhash *t, const void *key, size_t si
 	if (likely(!t->named && !t->own))
 		return hash_default(key, size);
 	return t->named ? t->named(t->keys, key, size) : t->own(key, size);
+}
+
+/* The hash of a record's key; one in pages of its own has it beside. */
+static inline u32 item_hash(const struct chainhash *t, const struct item *item)
+{
+	return likely(item->key != NULL) ? hash_key(t, item->key, item->key_size) : item->hash;
 }
 
 /* Take the function that @options name, or the default: -EINVAL, -ENOMEM, with a message. */

@@ -2,15 +2,7 @@
  * overflow.c - chunks of overflow pages, and which of them are in use. See overflow.h.
  */
 #include "buckets/overflow.h"
-#include "store/pool.h"
 #include "store/store.h"
-
-enum { NUMBER_BITS = 27, PAGES_MOST = 1 << (NUMBER_BITS - 3) };
-
-static inline u32 pages_before(const struct chainhash *t, unsigned point)
-{
-	return point ? t->spares[point - 1] : 0;
-}
 
 static inline unsigned point_of(const struct chainhash *t, u32 ordinal)
 {
@@ -21,32 +13,17 @@ static inline unsigned point_of(const struct chainhash *t, u32 ordinal)
 	return point;
 }
 
-static inline u64 page_of_point(const struct chainhash *t, unsigned point, u32 ordinal)
+static inline u64 page_of_point(unsigned point, u32 ordinal)
 {
-	(void)t;
 	return (1ull << point) + ordinal;
 }
 
 u64 overflow_page(const struct chainhash *t, u32 ordinal)
 {
-	return page_of_point(t, point_of(t, ordinal), ordinal);
+	return page_of_point(point_of(t, ordinal), ordinal);
 }
 
-u32 overflow_ordinal(const struct chainhash *t, u32 address)
-{
-	unsigned point = address >> NUMBER_BITS;
-	u64 ordinal;
-
-	if (point > top_bit(t->max_bucket))
-		return UINT32_MAX;
-	ordinal = (u64)pages_before(t, point) + (address >> 3 & (PAGES_MOST - 1));
-	if (ordinal >= t->spares[point] || ordinal % t->page_size == 0)
-		return UINT32_MAX;
-	return (u32)ordinal;
-}
-
-static int chunk_at(struct chainhash *t, u32 address, struct view *chunk,
-		    u8 *(*page_for)(struct chainhash *, u64, int *))
+int chunk_at(struct chainhash *t, u32 address, struct view *chunk, bool change)
 {
 	u32 ordinal = overflow_ordinal(t, address), slot = address & 7, slots;
 	int error = 0;
@@ -54,8 +31,9 @@ static int chunk_at(struct chainhash *t, u32 address, struct view *chunk,
 
 	if (ordinal == UINT32_MAX || slot >= t->slots)
 		return -EBADMSG;
-	chunk->logical = page_of_point(t, address >> NUMBER_BITS, ordinal);
-	page = page_for(t, chunk->logical, &error);
+	chunk->logical = page_of_point(address >> NUMBER_BITS, ordinal);
+	page = change ? page_change(t, chunk->logical, &error)
+		      : page_get(t, chunk->logical, &error);
 	if (!page)
 		return error;
 	chunk->base = page + (size_t)slot * t->slot_size;
@@ -67,30 +45,39 @@ static int chunk_at(struct chainhash *t, u32 address, struct view *chunk,
 	return 0;
 }
 
-static u8 *get_page(struct chainhash *t, u64 logical, int *error)
+int chain_follow(struct chainhash *t, struct chain *chain)
 {
-	return page_get(t, logical, error);
+	int error;
+
+	if (chain->number++ > (u64)overflow_count(t) * t->slots)
+		return -EBADMSG;
+	chain->before = chain->view;
+	error = chunk_at(t, chain->next, &chain->view, false);
+	if (error)
+		return error;
+	chain->next = view_next(chain->view.base);
+	return view_sound(chain->view.base, chain->view.size) ? 1 : -EBADMSG;
 }
 
-int chunk_get(struct chainhash *t, u32 address, struct view *chunk)
+void chain_give(struct chainhash *t, u32 address)
 {
-	return chunk_at(t, address, chunk, get_page);
+	struct chain chain = {.next = address};
+
+	while (chain_next(t, &chain) > 0)
+		overflow_give(t, chain.view.address, view_slots(chain.view.base));
 }
 
-int chunk_change(struct chainhash *t, u32 address, struct view *chunk)
+/*
+ * Of eight pages at a time, a byte of the account each: a bit where @slots slots in a row that are
+ * free begin.
+ */
+static inline u64 free_runs(u64 used, u32 slots)
 {
-	return chunk_at(t, address, chunk, page_change);
-}
+	u64 runs = ~used;
 
-/* The first of @slots slots in a row that are free in a byte of the account; 8: there are none. */
-static unsigned free_run(u8 used, u32 slots, u32 all)
-{
-	u32 run = (1u << slots) - 1;
-
-	for (unsigned first = 0; first + slots <= all; first++)
-		if (!(used & run << first))
-			return first;
-	return 8;
+	while (--slots)
+		runs &= runs >> 1 & 0x7f7f7f7f7f7f7f7full;
+	return runs;
 }
 
 /* Add overflow page @ordinal to the account, and the bitmap before it where one begins. */
@@ -98,15 +85,13 @@ static int page_add(struct chainhash *t, u32 *ordinal)
 {
 	unsigned point = top_bit(t->max_bucket);
 	u32 count = t->spares[point], next = count + (count % t->page_size == 0);
-	size_t room = (size_t)t->slots_room;
 
 	if (next + 1 - pages_before(t, point) > PAGES_MOST)
 		return -EFBIG;
-	if (pages_reserve(t, page_of_point(t, point, next) + 1) ||
+	if (pages_reserve(t, page_of_point(point, next) + 1) ||
 	    bits_reserve(&t->bitmap_changed, next / t->page_size + 1) ||
-	    reserve(&t->slots_used, &room, (size_t)next + 1))
+	    reserve(&t->slots_used, &t->slots_room, (u64)next + 9, 1))
 		return -ENOMEM;
-	t->slots_room = room;
 	if (next != count)
 		t->slots_used[count] = 0xff;
 	t->slots_used[next] = (u8)(0xff << t->slots);
@@ -118,15 +103,20 @@ static int page_add(struct chainhash *t, u32 *ordinal)
 /* A page with @slots free slots in a row, perhaps a new one. */
 static int page_with_room(struct chainhash *t, u32 slots, u32 *ordinal, unsigned *first)
 {
-	u32 count = overflow_count(t);
+	u32 count = overflow_count(t), page = t->overflow_from[slots];
 
-	for (*ordinal = t->overflow_from[slots]; *ordinal < count; ++*ordinal) {
-		*first = free_run(t->slots_used[*ordinal], slots, t->slots);
-		if (*first < 8)
+	*first = 0;
+	for (; page < count; page += 8) {
+		u64 runs = free_runs(load64(t->slots_used + page), slots);
+
+		if (runs) {
+			*first = (unsigned)__builtin_ctzll(runs) % 8;
+			page += (u32)__builtin_ctzll(runs) / 8;
 			break;
+		}
 	}
-	t->overflow_from[slots] = *ordinal;
-	if (*ordinal < count)
+	t->overflow_from[slots] = *ordinal = page < count ? page : count;
+	if (page < count)
 		return 0;
 	*first = 0;
 	return page_add(t, ordinal);
@@ -143,12 +133,12 @@ int overflow_take(struct chainhash *t, u32 slots, struct view *chunk)
 		return error;
 	point = point_of(t, ordinal);
 	*chunk = (struct view){.size = slots * t->slot_size,
-			       .logical = page_of_point(t, point, ordinal)};
+			       .logical = page_of_point(point, ordinal)};
 	page = page_change(t, chunk->logical, &error);
 	if (!page)
 		return error;
 	t->slots_used[ordinal] |= (u8)(((1u << slots) - 1) << first);
-	bit_set(&t->bitmap_changed, ordinal / t->page_size);
+	bit_set(&t->bitmap_changed, ordinal >> t->page_shift);
 	chunk->address = point << NUMBER_BITS | (ordinal - pages_before(t, point)) << 3 | first;
 	chunk->base = page + (size_t)first * t->slot_size;
 	memset(chunk->base, 0, chunk->size);
@@ -161,12 +151,13 @@ void overflow_give(struct chainhash *t, u32 address, u32 slots)
 	u32 ordinal = overflow_ordinal(t, address);
 
 	t->slots_used[ordinal] &= (u8) ~(((1u << slots) - 1) << (address & 7));
-	bit_set(&t->bitmap_changed, ordinal / t->page_size);
-	for (unsigned i = 1; i <= t->slots; i++)
-		if (ordinal < t->overflow_from[i])
+	bit_set(&t->bitmap_changed, ordinal >> t->page_shift);
+	for (u32 i = 1; i <= t->slots; i++)
+		if (ordinal < t->overflow_from[i] &&
+		    free_runs(~0xffull | t->slots_used[ordinal], i))
 			t->overflow_from[i] = ordinal;
 	if (t->slots_used[ordinal] == (u8)(0xff << t->slots))
-		page_drop(t, page_of_point(t, address >> NUMBER_BITS, ordinal));
+		page_drop(t, page_of_point(address >> NUMBER_BITS, ordinal));
 }
 
 void overflow_bitmap(const struct chainhash *t, u32 number, u8 *page)
@@ -180,20 +171,23 @@ void overflow_bitmap(const struct chainhash *t, u32 number, u8 *page)
 int overflow_load(struct chainhash *t)
 {
 	u32 count = overflow_count(t);
-	size_t room = (size_t)t->slots_room;
 	int error = 0;
 
 	if (bits_reserve(&t->bitmap_changed, count / t->page_size + 1) ||
-	    reserve(&t->slots_used, &room, (size_t)count + 1))
+	    reserve(&t->slots_used, &t->slots_room, (u64)count + 8, 1))
 		return -ENOMEM;
-	t->slots_room = room;
 	for (u32 first = 0; first < count && !error; first += t->page_size) {
 		u32 part = count - first < t->page_size ? count - first : t->page_size;
 		const u8 *page = page_get(t, overflow_page(t, first), &error);
 
-		if (!page)
-			break;
-		memcpy(t->slots_used + first, page, part);
+		if (page) {
+			memcpy(t->slots_used + first, page, part);
+		} else if (t->store.tolerant) {
+			/* All may be in use: what is there says itself what it is (salvage.c). */
+			memset(t->slots_used + first, 0xff, part);
+			t->store.lost++;
+			error = 0;
+		}
 		t->operation++;
 	}
 	return error;

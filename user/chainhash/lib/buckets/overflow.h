@@ -20,12 +20,31 @@
 #pragma once
 
 #include "buckets/bucket.h"
+#include "store/pool.h"
+
+enum { NUMBER_BITS = 27, PAGES_MOST = 1 << (NUMBER_BITS - 3) };
 
 /* The logical page of the overflow page with this ordinal. */
 u64 overflow_page(const struct chainhash *t, u32 ordinal);
 
+static inline u32 pages_before(const struct chainhash *t, unsigned point)
+{
+	return point ? t->spares[point - 1] : 0;
+}
+
 /* The ordinal of a chunk's page: UINT32_MAX if there is no such page. */
-u32 overflow_ordinal(const struct chainhash *t, u32 address);
+static inline u32 overflow_ordinal(const struct chainhash *t, u32 address)
+{
+	unsigned point = address >> NUMBER_BITS;
+	u64 ordinal;
+
+	if (point > top_bit(t->max_bucket))
+		return UINT32_MAX;
+	ordinal = (u64)pages_before(t, point) + (address >> 3 & (PAGES_MOST - 1));
+	if (ordinal >= t->spares[point] || !(ordinal & (t->page_size - 1)))
+		return UINT32_MAX;
+	return (u32)ordinal;
+}
 
 /* How many overflow pages there are. */
 static inline u32 overflow_count(const struct chainhash *t)
@@ -42,11 +61,46 @@ int overflow_take(struct chainhash *t, u32 slots, struct view *chunk);
 /* Give a chunk back. */
 void overflow_give(struct chainhash *t, u32 address, u32 slots);
 
-/* The chunk at @address: -EBADMSG if there can be none. */
-int chunk_get(struct chainhash *t, u32 address, struct view *chunk);
+/* The chunk at @address, to be written to if @change: -EBADMSG if there can be none. */
+int chunk_at(struct chainhash *t, u32 address, struct view *chunk, bool change);
 
-/* The same, to be written to. */
-int chunk_change(struct chainhash *t, u32 address, struct view *chunk);
+/*
+ * A way along chunks, each of which leads to the next: those of a bucket behind its primary page,
+ * or those of a large record, which begin at @next. It goes on also when the page of the view at
+ * hand is no longer in memory.
+ */
+struct chain {
+	struct view view, before; /* @before: the view that @view is chained to, if it is a chunk */
+	u32 next;		  /* address of the chunk behind @view */
+	u32 number;		  /* of @view: 0 is a primary page */
+};
+
+/* Of chain_next() below: there is a chunk. */
+int chain_follow(struct chainhash *t, struct chain *chain);
+
+/* Go to a bucket's primary page: 1, or an error. */
+static inline int chain_first(struct chainhash *t, u32 bucket, struct chain *chain)
+{
+	struct view *view = &chain->view;
+	int error = 0;
+
+	*view = (struct view){.size = t->page_size, .logical = primary_page(t, bucket)};
+	view->base = page_get(t, view->logical, &error);
+	if (unlikely(!view->base))
+		return error;
+	chain->next = view_next(view->base);
+	chain->number = 0;
+	return likely(view_sound(view->base, view->size)) ? 1 : -EBADMSG;
+}
+
+/* Go to the next chunk: 1; 0, there is none; or an error. */
+static inline int chain_next(struct chainhash *t, struct chain *chain)
+{
+	return chain->next ? chain_follow(t, chain) : 0;
+}
+
+/* Give back the chunks of a chain that begins at @address. */
+void chain_give(struct chainhash *t, u32 address);
 
 /* How many slots a chunk needs for @bytes besides its head. */
 static inline u32 slots_for(const struct chainhash *t, u32 bytes)

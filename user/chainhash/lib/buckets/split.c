@@ -2,26 +2,33 @@
  * split.c - a bucket is added, and the records of one other are divided between the two.
  *
  * Which bucket that is, the order says (Litwin 1980, Larson 1988): bucket n is split off bucket n
- * without its highest bit. Everything that can fail comes first: both buckets are put together as
- * images in memory, then their chunks are taken, and only then is a page of the table written to.
+ * without its highest bit. Everything that can fail comes first. The records are counted, those of
+ * both primary pages are put together beside the table, and those that have no room there go
+ * straight to chunks that are taken for them; only then is a page of the table written to.
  */
 #include "buckets/split.h"
 #include "buckets/hash.h"
 #include "buckets/overflow.h"
-#include "store/pool.h"
 
-/* A page or chunk of one of the two buckets to be, of the size of a page. Bytes follow. */
-struct image {
-	u32 side; /* 0: the old bucket, 1: the new one */
+/* A record of the old bucket: where its item lies, and which of the two it goes to. */
+struct move {
+	const u8 *item;
+	u32 size;
+	u8 side, tag;
 };
 
-enum { IMAGE_HEAD = 8 };
+/* One of the two buckets as it fills. */
+struct side {
+	u8 *primary;	  /* what its primary page is to be */
+	struct view view; /* the one that is being filled */
+	u32 records;	  /* that are to come, and their bytes */
+	u64 bytes;
+};
 
 struct division {
-	struct chainhash *table;
 	u32 old, new, bit;
-	size_t images;
-	size_t last[2]; /* image of each side that is being filled */
+	struct side sides[2]; /* of the old bucket and of the new one */
+	u64 moves;
 };
 
 void set_buckets(struct chainhash *t, u32 max_bucket)
@@ -49,222 +56,122 @@ bool split_wanted(const struct chainhash *t, u32 size)
 	return t->record_bytes + size > buckets * t->bytes_limit;
 }
 
-static struct image *image_at(const struct division *d, size_t number)
+/* See where each record of a view goes. */
+static int gather(struct chainhash *t, struct division *d, const struct view *view)
 {
-	return (struct image *)(void *)(d->table->scratch +
-					number * (IMAGE_HEAD + d->table->page_size));
-}
+	u32 count = view_count(view->base), left = view_used(view->base);
 
-static u8 *image_base(const struct division *d, size_t number)
-{
-	return (u8 *)image_at(d, number) + IMAGE_HEAD;
-}
-
-/* Begin another image for @side. */
-static int image_add(struct division *d, u32 side)
-{
-	struct chainhash *t = d->table;
-	size_t each = IMAGE_HEAD + t->page_size;
-
-	if (reserve(&t->scratch, &t->scratch_room, (d->images + 1) * each))
+	if (reserve(&t->moves, &t->moves_room, d->moves + count, sizeof(*t->moves)))
 		return -ENOMEM;
-	d->last[side] = d->images++;
-	image_at(d, d->last[side])->side = side;
-	memset(image_base(d, d->last[side]), 0, PAGE_HEAD);
-	return 0;
-}
-
-/* Divide what is on one view of the old bucket. */
-static int divide_view(struct division *d, const u8 *base, u32 size)
-{
-	struct chainhash *t = d->table;
-	u32 count = view_count(base);
-
-	if (!view_sound(base, size))
-		return -EBADMSG;
 	for (u32 i = 0; i < count; i++) {
+		struct move *move = &t->moves[d->moves++];
 		struct item item;
 		u64 spread;
-		u32 side;
-		u8 *image;
-
-		if (!item_read(base, size, i, &item))
-			return -EBADMSG;
-		spread = hash_spread(item.key ? hash_key(t, item.key, item.key_size) : item.hash);
-		side = ((u32)(spread >> 32) & d->bit) != 0;
-		image = image_base(d, d->last[side]);
-		if (view_room(image, t->page_size) < (int)item.size) {
-			if (image_add(d, side))
-				return -ENOMEM;
-			image = image_base(d, d->last[side]);
-		}
-		memcpy(view_append(image, t->page_size, hash_tag(spread), item.size),
-		       base + load16(offset_at((u8 *)(uintptr_t)base, i)), item.size);
-	}
-	return 0;
-}
-
-/* Divide the old bucket's whole chain. Its pages are then in memory. */
-static int divide(struct division *d)
-{
-	struct chainhash *t = d->table;
-	u64 left = (u64)overflow_count(t) * t->slots + 1;
-	struct view view = {.size = t->page_size};
-	int error = image_add(d, 0);
-
-	if (!error)
-		error = image_add(d, 1);
-	if (error)
-		return error;
-	view.base = page_get(t, primary_page(t, d->old), &error);
-	while (view.base && !error) {
-		error = divide_view(d, view.base, view.size);
-		if (error || !view_next(view.base))
-			break;
-		error = left-- ? chunk_get(t, view_next(view.base), &view) : -EBADMSG;
-	}
-	return error;
-}
-
-/* Give back the chain that begins behind a view: nothing of it is needed any more. */
-static void give_chain(struct chainhash *t, u32 address)
-{
-	struct view chunk;
-
-	while (address && !chunk_get(t, address, &chunk)) {
-		u32 slots = view_slots(chunk.base), next = view_next(chunk.base);
-
-		overflow_give(t, address, slots);
-		address = next;
-	}
-}
-
-/* Take chunks for all images but the two first and link them. */
-static int place_chunks(struct division *d)
-{
-	struct chainhash *t = d->table;
-	u8 *before[2] = {image_base(d, 0), image_base(d, 1)};
-
-	for (size_t i = 2; i < d->images; i++) {
-		const u8 *image = image_base(d, i);
-		u32 side = image_at(d, i)->side;
-		u32 bytes = index_size(view_count(image)) - PAGE_HEAD + view_used(image);
-		struct view chunk;
-		int error = overflow_take(t, slots_for(t, bytes), &chunk);
-
-		if (error)
-			return error;
-		view_copy(chunk.base, chunk.size, image, t->page_size);
-		store32(before[side] + 4, chunk.address);
-		before[side] = chunk.base;
-	}
-	return 0;
-}
-
-static void primary_write(const struct division *d, u8 *page, size_t number)
-{
-	u32 size = d->table->page_size;
-
-	memset(page, 0, PAGE_HEAD);
-	view_copy(page, size, image_base(d, number), size);
-	store32(page + 4, view_next(image_base(d, number)));
-}
-
-static int place(struct division *d)
-{
-	struct chainhash *t = d->table;
-	u8 *old = NULL, *new = NULL;
-	int error = place_chunks(d);
-	u64 page;
-
-	/* The new bucket lies behind all overflow pages of the generation that it ends. */
-	page = (u64)d->new + t->spares[top_bit(d->new) - 1];
-	if (!error)
-		new = page_change(t, page, &error);
-	if (new)
-		old = page_change(t, primary_page(t, d->old), &error);
-	if (!old) {
-		for (size_t i = 0; i < 2; i++)
-			give_chain(t, view_next(image_base(d, i)));
-		return error;
-	}
-	give_chain(t, view_next(old));
-	primary_write(d, old, 0);
-	primary_write(d, new, 1);
-	set_buckets(t, d->new);
-	return 0;
-}
-
-/*
- * The usual case: the old bucket has but its primary page. What is on it has room on two, so that
- * it can be divided on the pages themselves. 1: done; 0: not so; or an error.
- */
-static int divide_page(struct division *d)
-{
-	struct chainhash *t = d->table;
-	u32 size = t->page_size, count, used;
-	u8 *pages[2], *copy;
-	int error = 0;
-
-	pages[0] = page_get(t, primary_page(t, d->old), &error);
-	if (!pages[0])
-		return error;
-	if (view_next(pages[0]))
-		return 0;
-	if (!view_sound(pages[0], size))
-		return -EBADMSG;
-	if (reserve(&t->scratch, &t->scratch_room, size))
-		return -ENOMEM;
-	copy = t->scratch;
-	count = view_count(pages[0]);
-	used = view_used(pages[0]);
-	memcpy(copy, pages[0], index_size(count));
-	memcpy(copy + size - used, pages[0] + size - used, used);
-	for (u32 i = 0, sum = 0; i < count; i++) {
-		struct item item;
 
 		/* Items that lie on each other are more than there is room for. */
-		if (!item_read(copy, size, i, &item) || (sum += item.size) > used)
+		if (!item_read(view->base, view->size, i, &item) || item.size > left)
 			return -EBADMSG;
+		left -= item.size;
+		spread = hash_spread(item_hash(t, &item));
+		move->item = view->base + load16(offset_at(view->base, i));
+		move->size = item.size;
+		move->side = ((u32)(spread >> 32) & d->bit) != 0;
+		move->tag = hash_tag(spread);
+		d->sides[move->side].records++;
+		d->sides[move->side].bytes += item.size;
 	}
-	pages[1] = page_change(t, (u64)d->new + t->spares[top_bit(d->new) - 1], &error);
-	if (pages[1])
-		pages[0] = page_change(t, primary_page(t, d->old), &error);
+	return 0;
+}
+
+/* Go on in a chunk with room for the records that are to come, or of a whole page. */
+static int side_extend(struct chainhash *t, struct side *side)
+{
+	u64 bytes = index_size(side->records) - PAGE_HEAD + side->bytes;
+	u32 slots = bytes < t->page_size ? slots_for(t, (u32)bytes) : t->slots;
+	struct view chunk;
+	int error = overflow_take(t, slots < t->slots ? slots : t->slots, &chunk);
+
 	if (error)
 		return error;
-	memset(pages[0], 0, PAGE_HEAD);
-	memset(pages[1], 0, PAGE_HEAD);
-	for (u32 i = 0; i < count; i++) {
-		struct item item;
-		u64 spread;
-		u32 side;
+	store32(side->view.base + 4, chunk.address);
+	side->view = chunk;
+	return 0;
+}
 
-		(void)item_read(copy, size, i, &item);
-		spread = hash_spread(item.key ? hash_key(t, item.key, item.key_size) : item.hash);
-		side = ((u32)(spread >> 32) & d->bit) != 0;
-		copy_bytes(view_append(pages[side], size, hash_tag(spread), item.size),
-			   copy + load16(offset_at(copy, i)), item.size);
+/* Move what was gathered, but for the table's own primary pages. */
+static int divide(struct chainhash *t, struct division *d)
+{
+	for (u64 i = 0; i < d->moves; i++) {
+		const struct move *move = &t->moves[i];
+		struct side *side = &d->sides[move->side];
+		struct view *view = &side->view;
+		int error = 0;
+
+		if (view_room(view->base, view->size) < (int)move->size)
+			error = side_extend(t, side);
+		if (error)
+			return error;
+		copy_bytes(view_append(view->base, view->size, move->tag, move->size), move->item,
+			   move->size);
+		side->records--;
+		side->bytes -= move->size;
 	}
+	return 0;
+}
+
+static void primary_write(u8 *page, const u8 *image, u32 size)
+{
+	u32 used = view_used(image);
+
+	memcpy(page, image, index_size(view_count(image)));
+	memcpy(page + size - used, image + size - used, used);
+}
+
+/* Write both primary pages and let go of the old bucket's chunks. */
+static int place(struct chainhash *t, const struct division *d)
+{
+	u8 *old, *new;
+	int error = 0;
+
+	/* The new bucket lies behind all overflow pages of the generation that it ends. */
+	new = page_change(t, (u64)d->new + t->spares[top_bit(d->new) - 1], &error);
+	old = new ? page_change(t, primary_page(t, d->old), &error) : NULL;
+	if (!old)
+		return error;
+	chain_give(t, view_next(old));
+	primary_write(old, d->sides[0].primary, t->page_size);
+	primary_write(new, d->sides[1].primary, t->page_size);
 	set_buckets(t, d->new);
-	return 1;
+	t->split_due = false;
+	return 0;
 }
 
 int split(struct chainhash *t)
 {
-	struct division division = {.table = t, .new = t->max_bucket + 1};
-	int error;
+	struct division d = {.new = t->max_bucket + 1};
+	struct chain chain;
+	int error, next;
 
-	division.bit = 1u << (top_bit(division.new) - 1);
-	division.old = division.new & ~division.bit;
-	error = divide_page(&division);
-	if (error) {
-		t->split_due &= error < 0;
-		return error < 0 ? error : 0;
+	d.bit = 1u << (top_bit(d.new) - 1);
+	d.old = d.new & ~d.bit;
+	if (reserve(&t->scratch, &t->scratch_room, 2ull * t->page_size, 1))
+		return -ENOMEM;
+	for (unsigned i = 0; i < 2; i++) {
+		d.sides[i].primary = t->scratch + i * (size_t)t->page_size;
+		d.sides[i].view = (struct view){d.sides[i].primary, t->page_size, 0, 0};
+		memset(d.sides[i].primary, 0, PAGE_HEAD);
 	}
-	error = divide(&division);
+	for (next = chain_first(t, d.old, &chain); next > 0; next = chain_next(t, &chain)) {
+		error = gather(t, &d, &chain.view);
+		if (error)
+			return error;
+	}
+	if (next < 0)
+		return next;
+	error = divide(t, &d);
 	if (!error)
-		error = place(&division);
-	if (!error)
-		t->split_due = false;
+		error = place(t, &d);
+	for (unsigned i = 0; error && i < 2; i++)
+		chain_give(t, view_next(d.sides[i].primary));
 	return error;
 }

@@ -43,22 +43,13 @@ int lock_writer(int descriptor, bool wait)
 	return lock_call(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
 }
 
-static int reader_call(int descriptor, u64 sequence, short type)
+int lock_reader(int descriptor, u64 sequence, bool held)
 {
-	struct flock lock = {
-		.l_type = type, .l_start = READERS_PLACE + (off_t)sequence, .l_len = 1};
+	struct flock lock = {.l_type = held ? F_RDLCK : F_UNLCK,
+			     .l_start = READERS_PLACE + (off_t)sequence,
+			     .l_len = 1};
 
 	return lock_call(descriptor, F_OFD_SETLK, &lock);
-}
-
-int lock_reader(int descriptor, u64 sequence)
-{
-	return reader_call(descriptor, sequence, F_RDLCK);
-}
-
-int unlock_reader(int descriptor, u64 sequence)
-{
-	return reader_call(descriptor, sequence, F_UNLCK);
 }
 
 int lock_oldest_reader(int descriptor, u64 newest, u64 *oldest)

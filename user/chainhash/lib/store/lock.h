@@ -20,9 +20,8 @@
 /* Become the writer: -EAGAIN if there is one, unless we are to @wait. */
 int lock_writer(int descriptor, bool wait);
 
-/* Be a reader of state @sequence, or no longer. */
-int lock_reader(int descriptor, u64 sequence);
-int unlock_reader(int descriptor, u64 sequence);
+/* Be a reader of state @sequence, or (not @held) no longer. */
+int lock_reader(int descriptor, u64 sequence, bool held);
 
 /* The oldest state, up to @newest, that somebody reads; UINT64_MAX: nobody does. */
 int lock_oldest_reader(int descriptor, u64 newest, u64 *oldest);

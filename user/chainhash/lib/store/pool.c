@@ -11,34 +11,28 @@ enum { ARENA_SIZE = 256 * 1024 };
 /* Nobody writes to it; not const, since it would then take its room in the library's file. */
 _Alignas(64) u8 empty_page[PAGE_SIZE_MOST];
 
-int reserve(u8 **buffer, size_t *room, size_t size)
+int reserve(void *array, u64 *room, u64 count, size_t each)
 {
-	size_t more = *room * 2 > size ? *room * 2 : size;
+	u64 more = *room * 2 > count ? *room * 2 : count;
 	u8 *larger;
 
-	if (size <= *room)
+	if (count <= *room)
 		return 0;
-	larger = realloc(*buffer, more);
+	if (more > SIZE_MAX / each)
+		return -ENOMEM;
+	memcpy(&larger, array, sizeof(larger));
+	larger = realloc(larger, (size_t)more * each);
 	if (!larger)
 		return -ENOMEM;
-	*buffer = larger;
+	memset(larger + *room * each, 0, (size_t)(more - *room) * each);
+	memcpy(array, &larger, sizeof(larger));
 	*room = more;
 	return 0;
 }
 
 int bits_reserve(struct bits *bits, u64 number)
 {
-	size_t words = (size_t)((number + 63) / 64), room = bits->count * sizeof(u64);
-	u8 *buffer = (u8 *)bits->words;
-
-	if (words <= bits->count)
-		return 0;
-	if (reserve(&buffer, &room, words * sizeof(u64)))
-		return -ENOMEM;
-	bits->words = (u64 *)(void *)buffer;
-	memset(bits->words + bits->count, 0, room - bits->count * sizeof(u64));
-	bits->count = room / sizeof(u64);
-	return 0;
+	return reserve(&bits->words, &bits->count, (number + 63) / 64, sizeof(u64));
 }
 
 u64 bit_next(const struct bits *bits, u64 from)
@@ -60,21 +54,13 @@ u64 bit_next(const struct bits *bits, u64 from)
 int pages_reserve(struct chainhash *t, u64 count)
 {
 	u64 more = t->page_count * 2 > count ? t->page_count * 2 : count;
-	u8 **pages;
 
 	if (count <= t->page_count)
 		return 0;
-	if (more > SIZE_MAX / sizeof(*pages))
+	if (t->on_disk &&
+	    (bits_reserve(&t->pool.changed, more) || level_reserve(&t->store.level[0], more)))
 		return -ENOMEM;
-	if (t->on_disk && (bits_reserve(&t->pool.changed, more) || store_reserve(&t->store, more)))
-		return -ENOMEM;
-	pages = realloc(t->pages, (size_t)more * sizeof(*pages));
-	if (!pages)
-		return -ENOMEM;
-	memset(pages + t->page_count, 0, (size_t)(more - t->page_count) * sizeof(*pages));
-	t->pages = pages;
-	t->page_count = more;
-	return 0;
+	return reserve(&t->pages, &t->page_count, count, sizeof(*t->pages));
 }
 
 /* A new page out of an arena, each on a cache line of its own. */
@@ -86,17 +72,15 @@ static u8 *arena_page(struct chainhash *t, int *error)
 
 	if ((size_t)(pool->arena_end - pool->arena_next) < each) {
 		size_t size = each * 4 > ARENA_SIZE ? each * 4 : ARENA_SIZE;
-		u8 **arenas = realloc(pool->arenas, (pool->arena_count + 1) * sizeof(*arenas));
-		u8 *arena = arenas ? malloc(size) : NULL;
+		u8 *arena = malloc(size);
 
-		if (arenas)
-			pool->arenas = arenas;
 		if (!arena) {
 			*error = -ENOMEM;
 			return NULL;
 		}
-		pool->arenas[pool->arena_count++] = arena;
-		pool->arena_next = arena + (64 - (uintptr_t)arena % 64) % 64;
+		memcpy(arena, &pool->arena, sizeof(pool->arena));
+		pool->arena = arena;
+		pool->arena_next = arena + 128 - (uintptr_t)arena % 64;
 		pool->arena_end = arena + size;
 		if (!pool->lowest || arena < pool->lowest)
 			pool->lowest = arena;
@@ -108,33 +92,24 @@ static u8 *arena_page(struct chainhash *t, int *error)
 	return page;
 }
 
-static void list_add(struct pool *pool, struct frame *frame)
+static void list_add(struct frame *list, struct frame *frame)
 {
 	frame->queued = frame->used;
-	frame->newer = NULL;
-	frame->older = pool->newest;
-	if (pool->newest)
-		pool->newest->newer = frame;
-	else
-		pool->oldest = frame;
-	pool->newest = frame;
+	frame->newer = list;
+	frame->older = list->older;
+	list->older->newer = frame;
+	list->older = frame;
 }
 
-static void list_remove(struct pool *pool, struct frame *frame)
+static void list_remove(struct frame *frame)
 {
-	if (frame->newer)
-		frame->newer->older = frame->older;
-	else
-		pool->newest = frame->older;
-	if (frame->older)
-		frame->older->newer = frame->newer;
-	else
-		pool->oldest = frame->newer;
+	frame->newer->older = frame->older;
+	frame->older->newer = frame->newer;
 }
 
 static void frame_release(struct chainhash *t, struct frame *frame)
 {
-	list_remove(&t->pool, frame);
+	list_remove(frame);
 	t->pages[frame->logical] = NULL;
 	frame->older = t->pool.empty;
 	t->pool.empty = frame;
@@ -148,9 +123,8 @@ static void frame_release(struct chainhash *t, struct frame *frame)
  */
 static bool pool_evict(struct chainhash *t, int *error)
 {
-	struct frame *frame = t->pool.oldest;
-
-	for (u64 left = t->pool.frames * 2; left && frame; left--, frame = t->pool.oldest) {
+	for (u64 left = t->pool.frames * 2; left; left--) {
+		struct frame *frame = t->pool.list.newer;
 		u8 *page = (u8 *)frame + FRAME_HEAD;
 		bool stays = frame->used > frame->queued || frame->used == t->operation;
 
@@ -166,8 +140,8 @@ static bool pool_evict(struct chainhash *t, int *error)
 			frame_release(t, frame);
 			return true;
 		}
-		list_remove(&t->pool, frame);
-		list_add(&t->pool, frame);
+		list_remove(frame);
+		list_add(&t->pool.list, frame);
 	}
 	return false;
 }
@@ -205,7 +179,7 @@ static u8 *pool_page(struct chainhash *t, u64 logical, int *error)
 	pool->frames++;
 	frame->logical = (u32)logical;
 	frame->used = t->operation;
-	list_add(pool, frame);
+	list_add(&pool->list, frame);
 	return page;
 }
 
@@ -268,9 +242,13 @@ void page_drop(struct chainhash *t, u64 logical)
 
 void pool_free(struct chainhash *t)
 {
-	for (size_t i = 0; i < t->pool.arena_count; i++)
-		free(t->pool.arenas[i]);
-	free(t->pool.arenas);
+	while (t->pool.arena) {
+		u8 *before;
+
+		memcpy(&before, t->pool.arena, sizeof(before));
+		free(t->pool.arena);
+		t->pool.arena = before;
+	}
 	free(t->pool.changed.words);
 	free(t->pages);
 }
@@ -282,6 +260,7 @@ void pool_reset(struct chainhash *t)
 	pool_free(t);
 	memset(&t->pool, 0, sizeof(t->pool));
 	t->pool.most = most;
+	t->pool.list.newer = t->pool.list.older = &t->pool.list;
 	t->pages = NULL;
 	t->page_count = 0;
 }

@@ -51,7 +51,7 @@ static inline u8 *page_change(struct chainhash *t, u64 logical, int *error)
 /* The page's contents are of no use any more: it is all zero bytes when it is used next. */
 void page_drop(struct chainhash *t, u64 logical);
 
-/* No page is in memory any more; no pointer to one holds. */
+/* No page is in memory, or is any more; no pointer to one holds. */
 void pool_reset(struct chainhash *t);
 
 void pool_free(struct chainhash *t);

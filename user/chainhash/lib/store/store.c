@@ -7,39 +7,19 @@
 
 #include <stdlib.h>
 
-static int level_reserve(struct level *level, u64 count)
+int level_reserve(struct level *level, u64 count)
 {
-	u64 more = level->room * 2 > count ? level->room * 2 : count;
-	struct entry *entries;
+	int error = reserve(&level->entries, &level->room, count, sizeof(*level->entries));
 
-	if (count <= level->room)
-		return 0;
-	if (more > SIZE_MAX / sizeof(*entries) || bits_reserve(&level->fresh, more))
-		return -ENOMEM;
-	entries = realloc(level->entries, (size_t)more * sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	memset(entries + level->room, 0, (size_t)(more - level->room) * sizeof(*entries));
-	level->entries = entries;
-	level->room = more;
-	return 0;
-}
-
-int store_reserve(struct store *store, u64 count)
-{
-	return level_reserve(&store->level[0], count);
+	return error ? error : bits_reserve(&level->fresh, level->room);
 }
 
 /* Add a page to those that states from @sequence on will have no use for. */
 static int retire(struct store *store, u32 physical, u64 sequence)
 {
-	u8 *buffer = (u8 *)store->retired;
-	size_t room = store->retired_room * sizeof(*store->retired);
-
-	if (reserve(&buffer, &room, (store->retired_count + 1) * sizeof(*store->retired)))
+	if (reserve(&store->retired, &store->retired_room, store->retired_count + 1,
+		    sizeof(*store->retired)))
 		return -ENOMEM;
-	store->retired = (struct retired *)(void *)buffer;
-	store->retired_room = room / sizeof(*store->retired);
 	store->retired[store->retired_count++] = (struct retired){sequence, physical};
 	return 0;
 }
@@ -170,6 +150,13 @@ static int note_page(struct store *store, struct bits *used, u32 physical)
 	return 0;
 }
 
+/* Something of the map is damaged: who is tolerant counts it and goes on. */
+static int damaged(struct store *store, int error)
+{
+	store->lost += store->tolerant && error;
+	return store->tolerant ? 0 : error;
+}
+
 /* Read the map's page @index of @level into the entries one level below. */
 static int load_page(struct chainhash *t, unsigned level, u64 index, struct bits *used, u8 *page)
 {
@@ -184,38 +171,30 @@ static int load_page(struct chainhash *t, unsigned level, u64 index, struct bits
 	if (!error)
 		error = read_all(t->store.descriptor, page, t->page_size,
 				 (u64)entry.physical << t->page_shift);
-	/* Of a damaged page of the map most entries are right, and what they lead to shows which.
-	 */
-	if (!error && t->checksums && checksum(page, t->page_size) != entry.checksum) {
-		t->store.lost++;
-		error = t->store.tolerant ? 0 : -EBADMSG;
-	}
+	if (error)
+		return damaged(&t->store, error);
+	/* Of a damaged page most entries are right, and what they lead to shows which. */
+	if (t->checksums && checksum(page, t->page_size) != entry.checksum)
+		error = damaged(&t->store, -EBADMSG);
 	for (u64 i = 0; !error && i < fan && index * fan + i < below->count; i++) {
 		struct entry *child = &below->entries[index * fan + i];
 
 		*child = (struct entry){load32(page + i * 8), load32(page + i * 8 + 4)};
-		if (level == 1 && child->physical)
-			error = note_page(&t->store, used, child->physical);
-		if (error && t->store.tolerant) {
-			child->physical = 0;
-			t->store.lost++;
-			error = 0;
-		}
-	}
-	if (error && t->store.tolerant) {
-		t->store.lost++;
-		error = 0;
+		if (level > 1 || !child->physical || !note_page(&t->store, used, child->physical))
+			continue;
+		child->physical = 0;
+		error = damaged(&t->store, -EBADMSG);
 	}
 	return error;
 }
 
-static int load_levels(struct chainhash *t, struct entry root, struct bits *used)
+static int load_levels(struct chainhash *t, struct bits *used)
 {
 	struct store *store = &t->store;
 	u8 *page = malloc(t->page_size);
 	int error = page ? 0 : -ENOMEM;
 
-	store->level[store->levels].entries[0] = root;
+	store->level[store->levels].entries[0] = t->header.root;
 	for (unsigned level = store->levels; level && !error; level--)
 		for (u64 i = 0; i < store->level[level].count && !error; i++)
 			error = load_page(t, level, i, used, page);
@@ -232,8 +211,9 @@ static int retire_rest(struct store *store, const struct bits *used)
 	return 0;
 }
 
-int store_load(struct chainhash *t, struct entry root, unsigned levels, u64 count)
+int store_load(struct chainhash *t)
 {
+	u64 count = t->header.pages;
 	struct store *store = &t->store;
 	struct bits used = {NULL, 0};
 	int error;
@@ -244,10 +224,10 @@ int store_load(struct chainhash *t, struct entry root, unsigned levels, u64 coun
 	if (store_levels(t) || bits_reserve(&used, store->end) ||
 	    bits_reserve(&store->free, store->end))
 		error = -ENOMEM;
-	else if (levels != store->levels)
+	else if (t->header.levels != store->levels)
 		error = -EBADMSG;
 	else
-		error = load_levels(t, root, &used);
+		error = load_levels(t, &used);
 	if (!error && store->writable)
 		error = retire_rest(store, &used);
 	free(used.words);

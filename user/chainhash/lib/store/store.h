@@ -25,8 +25,8 @@ enum {
 /* What a page is that has never been written to: zero bytes. */
 extern u8 empty_page[PAGE_SIZE_MOST];
 
-/* Room for entries of logical pages below @count. */
-int store_reserve(struct store *store, u64 count);
+/* Room for @count entries of a level: -ENOMEM. */
+int level_reserve(struct level *level, u64 count);
 
 static inline bool store_has_page(const struct store *store, u64 logical)
 {
@@ -51,8 +51,8 @@ void store_drop_page(struct store *store, u64 logical);
 /* A place that is ours to write for entry @index of @level: -EFBIG beyond 2^32 pages. */
 int store_place(struct store *store, struct level *level, u64 index);
 
-/* Read the map of the file's newest state, whose root is given, and see which pages are free. */
-int store_load(struct chainhash *t, struct entry root, unsigned levels, u64 count);
+/* Read the map of the state that @header describes, and see which pages are free. */
+int store_load(struct chainhash *t);
 
 /* Make free what no state needs any more. */
 int store_reclaim(struct store *store);
@@ -65,7 +65,7 @@ int store_sync(struct chainhash *t);
 
 void store_free(struct store *store);
 
-/* Map the file for reading, up to physical page @map.end; @map has the root. */
+/* Map the file for reading, up to its last physical page; @header has the root. */
 int map_open(struct chainhash *t);
 void map_close(struct chainhash *t);
 u8 *map_page(struct chainhash *t, u64 logical, int *error);

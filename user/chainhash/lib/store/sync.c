@@ -22,7 +22,8 @@ struct batch {
 	struct iovec vector[BATCH];
 	u32 first; /* physical page */
 	unsigned count;
-	u8 *pages; /* BATCH pages for what is not in the pool */
+	u8 *pages;	     /* BATCH pages for what is not in the pool */
+	struct entry *entry; /* of the page that is added next */
 };
 
 static int batch_write(struct batch *batch)
@@ -41,41 +42,35 @@ static int batch_write(struct batch *batch)
 	return error;
 }
 
-/* Where the next page that is not in the pool can be put together. */
-static u8 *batch_buffer(struct batch *batch, int *error)
+/*
+ * Make a place for the page of entry @index of @level; what does not lie before it in the file is
+ * written first. The page is then made in batch_buffer(), or is in the pool, and is added.
+ */
+static int batch_place(struct batch *batch, struct level *level, u64 index)
 {
-	*error = batch->count == BATCH ? batch_write(batch) : 0;
+	int error = store_place(&batch->table->store, level, index);
+
+	batch->entry = &level->entries[index];
+	if (!error &&
+	    (batch->count == BATCH || batch->entry->physical != batch->first + batch->count))
+		error = batch_write(batch);
+	if (!batch->count)
+		batch->first = batch->entry->physical;
+	return error;
+}
+
+static u8 *batch_buffer(const struct batch *batch)
+{
 	return batch->pages + (size_t)batch->count * batch->table->page_size;
 }
 
-/*
- * Write @page for entry @index of @level. A @page of batch_buffer() may have to move to the front
- * when what was there is written first.
- */
-static int batch_add(struct batch *batch, struct level *level, u64 index, const u8 *page)
+static void batch_add(struct batch *batch, const u8 *page)
 {
-	struct chainhash *t = batch->table;
-	int error = store_place(&t->store, level, index);
-	struct entry *entry = &level->entries[index];
+	u32 size = batch->table->page_size;
 
-	if (error)
-		return error;
-	if (t->checksums)
-		entry->checksum = checksum(page, t->page_size);
-	if (batch->count == BATCH ||
-	    (batch->count && entry->physical != batch->first + batch->count)) {
-		bool ours = page == batch->pages + (size_t)batch->count * t->page_size;
-
-		error = batch_write(batch);
-		if (error)
-			return error;
-		if (ours && page != batch->pages)
-			page = memcpy(batch->pages, page, t->page_size);
-	}
-	if (!batch->count)
-		batch->first = entry->physical;
-	batch->vector[batch->count++] = (struct iovec){(void *)(uintptr_t)page, t->page_size};
-	return 0;
+	if (batch->table->checksums)
+		batch->entry->checksum = checksum(page, size);
+	batch->vector[batch->count++] = (struct iovec){(void *)(uintptr_t)page, size};
 }
 
 static int write_bitmaps(struct batch *batch)
@@ -85,13 +80,12 @@ static int write_bitmaps(struct batch *batch)
 	int error = 0;
 
 	for (; number != UINT64_MAX && !error; number = bit_next(&t->bitmap_changed, number + 1)) {
-		u8 *page = batch_buffer(batch, &error);
-
+		error = batch_place(batch, &t->store.level[0],
+				    overflow_page(t, (u32)number << t->page_shift));
 		if (error)
 			break;
-		overflow_bitmap(t, (u32)number, page);
-		error = batch_add(batch, &t->store.level[0],
-				  overflow_page(t, (u32)number << t->page_shift), page);
+		overflow_bitmap(t, (u32)number, batch_buffer(batch));
+		batch_add(batch, batch_buffer(batch));
 	}
 	return error;
 }
@@ -102,34 +96,44 @@ static int write_pages(struct batch *batch)
 	const struct bits *changed = &t->pool.changed;
 	int error = write_bitmaps(batch);
 
-	for (u64 i = bit_next(changed, 0); i != UINT64_MAX && !error; i = bit_next(changed, i + 1))
-		error = batch_add(batch, &t->store.level[0], i, t->pages[i]);
+	for (u64 i = bit_next(changed, 0); i != UINT64_MAX && !error;
+	     i = bit_next(changed, i + 1)) {
+		error = batch_place(batch, &t->store.level[0], i);
+		if (!error)
+			batch_add(batch, t->pages[i]);
+	}
 	return error;
+}
+
+/* Write page @index of @level of the map. */
+static int write_map_page(struct batch *batch, unsigned level, u64 index)
+{
+	struct level *above = &batch->table->store.level[level], *below = above - 1;
+	u64 fan = batch->table->page_size / sizeof(struct entry);
+	int error = batch_place(batch, above, index);
+	u8 *page = batch_buffer(batch);
+
+	if (error)
+		return error;
+	memset(page, 0, batch->table->page_size);
+	for (u64 i = 0; i < fan && index * fan + i < below->count; i++) {
+		store32(page + i * 8, below->entries[index * fan + i].physical);
+		store32(page + i * 8 + 4, below->entries[index * fan + i].checksum);
+	}
+	batch_add(batch, page);
+	return 0;
 }
 
 /* Write the map's pages of @level of whose entries any is fresh. */
 static int write_level(struct batch *batch, unsigned level)
 {
-	struct chainhash *t = batch->table;
-	struct level *above = &t->store.level[level], *below = above - 1;
-	u64 fan = t->page_size / sizeof(struct entry);
-	u64 next = bit_next(&below->fresh, 0);
+	const struct bits *fresh = &batch->table->store.level[level - 1].fresh;
+	u64 fan = batch->table->page_size / sizeof(struct entry);
 	int error = 0;
 
-	while (next != UINT64_MAX && !error) {
-		u64 index = next / fan;
-		u8 *page = batch_buffer(batch, &error);
-
-		if (error)
-			break;
-		memset(page, 0, t->page_size);
-		for (u64 i = 0; i < fan && index * fan + i < below->count; i++) {
-			store32(page + i * 8, below->entries[index * fan + i].physical);
-			store32(page + i * 8 + 4, below->entries[index * fan + i].checksum);
-		}
-		error = batch_add(batch, above, index, page);
-		next = bit_next(&below->fresh, (index + 1) * fan);
-	}
+	for (u64 next = bit_next(fresh, 0); next != UINT64_MAX && !error;
+	     next = bit_next(fresh, (next / fan + 1) * fan))
+		error = write_map_page(batch, level, next / fan);
 	return error;
 }
 
@@ -144,14 +148,9 @@ static int write_everything(struct chainhash *t)
 		error = store_levels(t);
 	for (unsigned level = 1; level <= t->store.levels && !error; level++)
 		error = write_level(&batch, level);
-	if (!error && !t->store.level[t->store.levels].entries[0].physical) {
-		/* An empty table: the root has nothing fresh below it. */
-		u8 *page = batch_buffer(&batch, &error);
-
-		memset(page, 0, t->page_size);
-		if (!error)
-			error = batch_add(&batch, &t->store.level[t->store.levels], 0, page);
-	}
+	/* An empty table: the root has nothing fresh below it. */
+	if (!error && !t->store.level[t->store.levels].entries[0].physical)
+		error = write_map_page(&batch, t->store.levels, 0);
 	if (!error)
 		error = batch_write(&batch);
 	free(batch.pages);
