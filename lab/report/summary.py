@@ -87,7 +87,9 @@ def _cited(experiment: Experiment) -> tuple[str, int, str]:
 
 def _place(where: str) -> tuple[int, ...]:
     cited = where.partition(":")[0]
-    for rank, pattern in enumerate((r"table(?: (\d+))?", r"histograms? (\d+)", r"section (\d+)(?:\.(\d+))?")):
+    for rank, pattern in enumerate(
+        (r"table(?: (\d+))?", r"figure (\d+)", r"histograms? (\d+)", r"section (\d+)(?:\.(\d+))?")
+    ):
         match = re.search(pattern, cited)
         if match:
             return rank, *(int(number or 0) for number in match.groups())

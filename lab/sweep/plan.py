@@ -10,6 +10,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import json
+import os
 import shlex
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -214,7 +215,10 @@ def made_files(goals: tuple[str, ...]) -> None:
     """Let make bring the files up to date that an experiment adds. LabError: it cannot."""
     if not goals:
         return
-    done = subprocess.run(["make", "-s", "-C", TOP, *goals], capture_output=True, text=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
+    done = subprocess.run(
+        ["make", "-s", "-C", TOP, *goals], capture_output=True, text=True, env=environment, check=False
+    )
     if done.returncode:
         raise LabError(f"make {' '.join(goals)} failed:\n{(done.stderr or done.stdout).strip()}")
 

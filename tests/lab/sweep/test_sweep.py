@@ -18,6 +18,7 @@ from lab.base.paths import TOP, LabError
 from lab.report import reproduce
 from lab.report.reproduce import group
 from lab.sweep import command, experiment, kernels
+from lab.sweep import plan as planning
 from lab.sweep.command import number_list
 from lab.sweep.plan import Plan
 from lab.sweep.progress import Estimate, spoken
@@ -204,8 +205,9 @@ def test_what_a_run_must_print(tmp_path):
     assert (nothing.status, nothing.message) == ("failed", "the job printed no result")
 
 
-def test_the_papers_experiments_are_right():
+def test_the_papers_experiments_are_right(monkeypatch):
     """All files of experiments/, at both sizes; what the tables have in common is run once."""
+    monkeypatch.setattr(planning, "made_files", lambda _: None)
     plan, places = Plan(), 0
     for path in sorted((TOP / "experiments").glob("*.toml")):
         experiment = load(path)
@@ -213,13 +215,15 @@ def test_the_papers_experiments_are_right():
             plan.add(experiment, full)
             places += len(experiment.kernel) * len(experiment.variants(full)) * len(experiment.seeds_at(full))
     assert places == len(plan.uses) and len(plan.cells) < places
-    builds = {cell.kernel.build_key for cell in plan.cells.values()}
-    assert len(builds) < len({cell.kernel.key for cell in plan.cells.values()})
+    builds = {cell.kernel.build_key for cell in plan.cells.values() if cell.kernel}
+    assert len(builds) < len({cell.kernel.key for cell in plan.cells.values() if cell.kernel})
 
 
 def test_a_group_that_is_not_there():
     assert "lever-table3" in group("lever") and set(group("lever")) <= set(group("all"))
-    with pytest.raises(LabError, match="nothing to reproduce is called 'levers'. There are: lever, santos, all"):
+    with pytest.raises(
+        LabError, match="nothing to reproduce is called 'levers'. There are: lever, santos, seltzer, all"
+    ):
         group("levers")
 
 
