@@ -233,8 +233,11 @@ def _nothing(claim: Claim, ours: Ratio, noise: float, smallest: float, passes: b
             "undecided", "not told from no effect, and the paper gives no size that could be ruled out", ours
         )
     width = max(ours.high - ours.low, noise, smallest)
-    if width < effect:
+    if width < effect and (found <= smallest or ours.low <= 1 <= ours.high):
         return Verdict("no effect here", "not told from no effect, and narrower than the paper's", ours)
+    if width < effect:
+        said = "told from no effect by itself, but not among so many comparisons and beyond what other seeds do"
+        return Verdict("undecided", said, ours, more_seeds(claim, noise / found))
     wanted = more_seeds(claim, width / effect) if effect else None
     return Verdict("undecided", "too wide to tell the paper's effect from none", ours, wanted)
 

@@ -60,6 +60,14 @@ def test_no_effect_is_named_as_one_where_it_would_have_been_seen():
     assert found.word == "no effect here" and found.seeds_wanted is None
 
 
+def test_what_is_seen_but_not_beyond_the_tables_level_is_no_missing_effect():
+    """An interval without 1 is never called no effect: of 28 comparisons it may be chance, so nothing is decided."""
+    more, than = spread(1012, 6, first=100), spread(1000, 6)
+    many = [Claim(spread(1012 + i / 10, 6, first=100), spread(1000, 6), PAPER, name=str(i)) for i in range(40)]
+    found = judge([Claim(more, than, Ratio(1.05, 1.045, 1.055)), *many])[0]
+    assert found.ratio and found.ratio.low and found.ratio.low > 1 and found.word == "undecided"
+
+
 def test_too_wide_to_say_tells_how_many_more_seeds():
     """As many as it says are enough, and half as many are not."""
     found = one(0.0, deviation=15)

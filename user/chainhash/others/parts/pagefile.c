@@ -116,15 +116,19 @@ static bool splits_help(const struct pagefile *file, uint32_t hash, size_t cost,
 
 /*
  * Divide the loaded page at @place by the next bit of the hash. The new half is written first, so
- * that an error in between leaves pairs twice, never nowhere.
+ * that an error in between leaves pairs twice, never nowhere. -EBADMSG: all bits are taken, which
+ * only a damaged bitmap says of a page that a split would help.
  */
 static int split(struct pagefile *file, const struct place *place)
 {
-	const uint32_t bit = 1u << place->depth;
 	struct item key, data;
 	unsigned i = 0;
+	uint32_t bit;
 	int error;
 
+	if (place->depth >= HASH_BITS)
+		return -EBADMSG;
+	bit = 1u << place->depth;
 	page_clear(file->sibling);
 	while (page_pair(file->page, file->size, i, &key, &data)) {
 		if (hash_of(file, key) & bit) {
