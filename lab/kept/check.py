@@ -26,7 +26,7 @@ from lab.sweep import kernels
 from lab.sweep.experiment import CACHES, load
 from lab.sweep.plan import WORDS_ONLY, Plan, Planned
 from lab.sweep.runner import run_local
-from lab.sweep.store import Cell
+from lab.sweep.store import Cell, same_machine
 
 COUNT, SECONDS = 2, 60.0  # how many cells, and how long each may have taken
 TOLERANCE, FEW = 0.03, 1000  # of a changed kernel: a part of each count, or so many at once
@@ -168,11 +168,6 @@ def fault_of(drawn: Drawn, now: Cell, planned: Planned) -> str:
         f"    ./cw sweep {drawn.experiment} --full --again --only {only} --seeds {seed}\n"
         f"    ./cw sweep {drawn.experiment} --full; ./cw keep {drawn.experiment}; make docs"
     )
-
-
-def same_machine(kept: Cell, now: Cell) -> bool:
-    machine = kept.config.get("machine_sha256")
-    return bool(machine) and machine == now.config.get("machine_sha256")
 
 
 def departures(was: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from lab.run.result import revision
 from lab.sweep.experiment import Experiment
 from lab.sweep.measures import value
 from lab.sweep.plan import Plan
-from lab.sweep.store import Cell, Store
+from lab.sweep.store import Cell, Store, same_machine
 from lab.sweep.validate import load
 
 HASH_COSTS = ("instructions", "called", "code_bytes")
@@ -70,8 +70,8 @@ def keep_one(store: Store, experiment: Experiment, known: Mapping[str, Cell], pl
         if where in before and before[where].id == id:
             continue
         cell = store.cell(id)
-        if where in before and cell and _same_machine(before[where], cell):
-            continue
+        if where in before and cell and same_machine(before[where], cell):
+            continue  # of other sources: what is kept stays as it is
         cell = cell if cell and cell.ok else known.get(id)
         committed = cell and _of_a_commit(cell)
         if committed:
@@ -84,12 +84,6 @@ def keep_one(store: Store, experiment: Experiment, known: Mapping[str, Cell], pl
     if outcome.new or outcome.gone:
         files.write(experiment.name, [Kept(where, cell) for where, cell in after.items()], place)
     return outcome
-
-
-def _same_machine(kept: Cell, cell: Cell) -> bool:
-    """Whether @cell is of the machine that was kept, though of other sources: then what is kept stays as it is."""
-    machine = kept.config.get("machine_sha256")
-    return bool(machine) and machine == cell.config.get("machine_sha256")
 
 
 def _of_a_commit(cell: Cell) -> Cell | None:

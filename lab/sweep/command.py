@@ -174,14 +174,15 @@ def _cells(
 ) -> Generator[tuple[Planned, Cell]]:
     """The cells as they end, on this machine or on a cluster. What is timed on this host comes last, and one by one."""
     machines, of_host = [cell for cell in todo if cell.kernel], [cell for cell in todo if not cell.kernel]
-    yield from _machines(request, machines, display, jobs, known)
+    if machines:
+        yield from _machines(request, machines, display, jobs, known)
     yield from run_local(of_host, {}, 1, display.running, known)
 
 
 def _machines(
     request: Request, todo: list[Planned], display: Display, jobs: int, known: Mapping[str, Cell]
 ) -> Generator[tuple[Planned, Cell]]:
-    if request.dask and todo:
+    if request.dask:
         from lab.sweep.cluster import run_on_cluster
 
         yield from run_on_cluster(todo, request.dask, jobs, display.running, known)

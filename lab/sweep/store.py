@@ -81,6 +81,12 @@ def by_machine(cells: Iterable[Cell]) -> dict[str, Cell]:
     return {cell.config["machine_sha256"]: cell for cell in cells if cell.config.get("machine_sha256")}
 
 
+def same_machine(one: Cell, other: Cell) -> bool:
+    """Whether QEMU was given the same for both, whatever their sources. Of what was not told it is not known."""
+    machine = one.config.get("machine_sha256")
+    return bool(machine) and machine == other.config.get("machine_sha256")
+
+
 def default_path() -> Path:
     return TOP / "build" / "results.sqlite"
 
