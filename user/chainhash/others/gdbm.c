@@ -83,8 +83,11 @@ static uint32_t low_bits(uint32_t hash, unsigned bits)
 static int reach(struct gdbm *gdbm, uint32_t hash)
 {
 	const uint64_t at = gdbm->directory[low_bits(hash, gdbm->header.depth)];
-	const int read = block_read(&gdbm->buckets, at, &gdbm->block);
+	int read;
 
+	if (at > gdbm->heap.end)
+		return -EBADMSG;
+	read = block_read(&gdbm->buckets, at, &gdbm->block);
 	if (read < 0)
 		return read;
 	gdbm->bucket = gdbm->block->bytes;
@@ -335,9 +338,9 @@ static int read_file(struct gdbm *gdbm)
 		return error;
 	if (memcmp(header->magic, magic, sizeof(magic)) || header->depth > DEPTH_MOST ||
 	    header->bucket_bytes < options[BUCKET].least ||
-	    header->bucket_bytes > options[BUCKET].most)
+	    header->bucket_bytes > options[BUCKET].most || header->directory > header->end ||
+	    heap_resume(&gdbm->heap, header->end))
 		return -EBADMSG;
-	gdbm->heap.end = header->end;
 	gdbm->directory = malloc(sizeof(uint64_t) << header->depth);
 	if (!gdbm->directory)
 		return -ENOMEM;

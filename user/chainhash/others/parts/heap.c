@@ -13,6 +13,16 @@ uint64_t heap_take(struct heap *heap, uint64_t size)
 	return at;
 }
 
+int heap_resume(struct heap *heap, uint64_t end)
+{
+	const int64_t size = file_size(heap->file);
+
+	heap->end = end;
+	if (size < 0)
+		return (int)size;
+	return end > (uint64_t)size ? -EBADMSG : 0;
+}
+
 /* Have memory for @size bytes and one, so that nothing, too, has a place. */
 static int have_room(struct heap *heap, size_t size)
 {

@@ -15,6 +15,9 @@ struct heap {
 	size_t room;  /* of it */
 };
 
+/* Go on with a heap that ends at @end of its file. -EBADMSG: the file ends before. */
+int heap_resume(struct heap *heap, uint64_t end);
+
 /* The place of @size bytes that are nobody's. */
 uint64_t heap_take(struct heap *heap, uint64_t size);
 
