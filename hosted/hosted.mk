@@ -24,7 +24,8 @@ Q := @
 endif
 
 HOSTED_CHOICES := $(foreach n,PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE \
-	INODE_TABLE DENTRY_TABLE SWAP_HASH SWAP_TABLE HASH_WORD HASH_STATS,$(if $(filter command line environment,$(origin $(n))),$(n)=$($(n))))
+	INODE_TABLE DENTRY_TABLE SWAP_HASH SWAP_TABLE PAGE_LOCK BUFFER_LOCK INODE_LOCK DENTRY_LOCK \
+	HASH_WORD HASH_STATS,$(if $(filter command line environment,$(origin $(n))),$(n)=$($(n))))
 # nonnull-attribute: no bytes may be copied from NULL, in the kernel
 HOSTED_SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
 HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-parameter -DHOSTED -DHOSTED_TASKS -D_GNU_SOURCE $(HOSTED_SANITIZE) \

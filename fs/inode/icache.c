@@ -32,6 +32,7 @@ struct inode_key {
 #define TABLE_OBJECT struct inode
 #define TABLE_LINK hash_link
 #define TABLE_KEY struct inode_key
+#define TABLE_LOCK_HEADER INODE_LOCK_HEADER
 #include INODE_TABLE_HEADER
 
 static_assert(sizeof(struct inode) % HASH_INODE_LSB == 0,
@@ -53,6 +54,23 @@ static __always_inline int inode_compare(const struct inode *inode, const struct
 	if (inode->sb != key->sb)
 		return inode->sb < key->sb ? -1 : 1;
 	return 0;
+}
+
+/* The bucket's lock: to look only, or (@fresh) to put one in if there is none. */
+static __always_inline void lock_to_find(u32 bucket, const struct inode *fresh)
+{
+	if (fresh)
+		inode_table_lock(&table, NULL, bucket);
+	else
+		inode_table_lock_to_read(&table, NULL, bucket);
+}
+
+static __always_inline void unlock_found(u32 bucket, const struct inode *fresh)
+{
+	if (fresh)
+		inode_table_unlock(&table, NULL, bucket);
+	else
+		inode_table_unlock_read(&table, NULL, bucket);
 }
 
 static u32 bucket_of(const struct super_block *sb, ino_t number)
@@ -91,6 +109,24 @@ static struct inode *inode_alloc(struct super_block *sb)
 	return inode;
 }
 
+static void free_memory(struct inode *inode)
+{
+	struct super_block *sb = inode->sb;
+
+	kmem_cache_free(sb->type->inode_slab, (char *)inode - sb->type->inode_before);
+	atomic_dec(&sb->inode_count); /* @sb goes once it has no inodes */
+}
+
+#ifdef LOCKLESS_WALK
+static void free_by_rcu(struct rcu_head *head)
+{
+	free_memory(container_of(head, struct inode, rcu));
+}
+#define free_when_unseen(inode) call_rcu(&(inode)->rcu, free_by_rcu)
+#else
+#define free_when_unseen(inode) free_memory(inode)
+#endif
+
 static void inode_free(struct inode *inode)
 {
 	struct super_block *sb = inode->sb;
@@ -100,8 +136,7 @@ static void inode_free(struct inode *inode)
 		sb->op->free_inode(inode);
 	if (S_ISLNK(inode->mode) && (inode->link < block || inode->link > (char *)inode))
 		kfree(inode->link);
-	kmem_cache_free(sb->type->inode_slab, block);
-	atomic_dec(&sb->inode_count); /* @sb goes once it has no inodes */
+	free_when_unseen(inode);
 }
 
 struct inode *new_inode(struct super_block *sb)
@@ -180,7 +215,7 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 		REGION_MARK(HASH_inode, 0);
 		u32 bucket = bucket_of(sb, number);
 
-		inode_table_lock(&table, NULL, bucket);
+		lock_to_find(bucket, fresh);
 		inode = inode_table_find(&table, NULL, bucket, &key, inode_compare, &steps);
 		REGION_MARK(HASH_inode, 1);
 		if (count) {
@@ -193,7 +228,7 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 			insert_locked(fresh, bucket);
 			inode = fresh;
 		}
-		inode_table_unlock(&table, NULL, bucket);
+		unlock_found(bucket, fresh);
 		if (!leaving)
 			return inode;
 		count = false;

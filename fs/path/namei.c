@@ -17,8 +17,8 @@
 #include "fs/file/file_table.h"
 #include "fs/inode/permission.h"
 #include "fs/inode/times.h"
-#include "fs/path/dcache.h"
-#include "fs/path/namei.h"
+#include "fs/path/lockless/component.h"
+#include "fs/path/lockless/lockless.h"
 #include "core/memory/slab.h"
 
 static noinline __cold int ask_limit(const struct walk *walk, enum step step)
@@ -30,33 +30,6 @@ static noinline __cold int ask_limit(const struct walk *walk, enum step step)
 static inline int may_step(const struct walk *walk, enum step step)
 {
 	return unlikely(walk->flags & LOOKUP_LIMITED) ? ask_limit(walk, step) : 0;
-}
-
-/* ---- the text -------------------------------------------------------------------------------- */
-
-/* Length of the component at @name: up to the next '/' or NUL. */
-static __always_inline u32 component_length(const char *name)
-{
-	const u64 ones = ~0ULL / 255, tops = ones << 7, slashes = ones * '/';
-	const char *p = name;
-
-	for (;;) {
-		/* A byte that is 0 borrows; no byte of a slash has its top bit, so ~word serves
-		 * both tests. */
-		u64 word = load_word(p), slash = word ^ slashes;
-		u64 ends = ((word - ones) | (slash - ones)) & ~word & tops;
-
-		if (likely(ends != 0))
-			return (u32)(p - name) + (u32)(__builtin_ctzll(ends) >> 3);
-		p += 8;
-	}
-}
-
-static __always_inline const char *skip_slashes(const char *at)
-{
-	while (*at == '/')
-		at++;
-	return at;
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -202,15 +175,6 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 	return error ? ERR_PTR(error) : text;
 }
 
-static __always_inline enum last_type component_type(const char *name, u32 length)
-{
-	if (likely(name[0] != '.' || length > 2))
-		return LAST_NORM;
-	if (length == 1)
-		return LAST_DOT;
-	return name[1] == '.' ? LAST_DOTDOT : LAST_NORM;
-}
-
 /*
  * Step onto component @name where it is not simple; @found is what the cache has, referenced, or
  * NULL. NULL: the walk stands on it. A text: it was a symbolic link, whose text is to be walked
@@ -305,21 +269,6 @@ static __always_inline bool first_component(struct walk *walk, const char **name
 	if (walk->last)
 		walk->last->type = LAST_ROOT;
 	return false;
-}
-
-/* A directory that everybody may search: one test instead of two. */
-static __always_inline bool is_open_directory(const struct inode *inode)
-{
-	return (inode->mode & (S_IFMT | S_IXUGO)) == (S_IFDIR | S_IXUGO);
-}
-
-static __always_inline int may_search(struct inode *inode)
-{
-	if (likely(is_open_directory(inode)))
-		return 0;
-	if (!S_ISDIR(inode->mode))
-		return -ENOTDIR;
-	return inode_permission(inode, MAY_EXEC);
 }
 
 /* @name, of @length bytes, is the last component: that goes to walk->last. */
@@ -418,6 +367,34 @@ static __always_inline int walk_to_end(struct walk *walk, const char *name, stru
 	return error;
 }
 
+#ifdef LOCKLESS_WALK
+/* As far as it goes without locks and references: what is left of *@name, from *@path on, which is
+ * referenced; or -ENOENT. Else nothing is changed, and the walk begins as ever. */
+static __always_inline int walk_lockless(int dfd, const char **name, unsigned flags, bool create,
+					 bool last, struct path *path)
+{
+	struct lockless_place place;
+
+	rcu_read_lock();
+	const char *rest = lockless_walk(dfd, *name, flags, create, last, &place);
+	if (likely(!IS_ERR_OR_NULL(rest))) {
+		if (likely(lockless_hold(&place, path)))
+			*name = rest;
+		else
+			path->mount = NULL;
+		return 0;
+	}
+	rcu_read_unlock();
+	return PTR_ERR_OR_ZERO(rest);
+}
+#else
+static __always_inline int walk_lockless(int dfd, const char **name, unsigned flags, bool create,
+					 bool last, struct path *path)
+{
+	return 0;
+}
+#endif
+
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
 		struct last *last, struct path *path)
 {
@@ -426,7 +403,16 @@ int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *crea
 
 	if (unlikely(!*name && !(flags & LOOKUP_EMPTY)))
 		return -ENOENT;
-	TRY(walk_start(&walk, dfd, absolute));
+	walk.path.mount = NULL;
+	TRY(walk_lockless(dfd, &name, flags, create, last, &walk.path));
+	if (walk.path.mount && likely(!*name)) {
+		if (last) /* nothing but slashes */
+			last->type = LAST_ROOT;
+		*path = walk.path;
+		return 0;
+	}
+	if (!walk.path.mount)
+		TRY(walk_start(&walk, dfd, absolute));
 	walk.root.mount = NULL;
 	walk.flags = flags;
 	walk.directory = false;
