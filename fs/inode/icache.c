@@ -114,7 +114,7 @@ static void free_memory(struct inode *inode)
 	struct super_block *sb = inode->sb;
 
 	kmem_cache_free(sb->type->inode_slab, (char *)inode - sb->type->inode_before);
-	atomic_dec(&sb->inode_count); /* @sb goes once it has no inodes */
+	atomic_dec_return(&sb->inode_count); /* @sb goes once it has no inodes: the last look at it */
 }
 
 #ifdef LOCKLESS_WALK

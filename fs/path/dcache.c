@@ -18,7 +18,7 @@
  * Lock order: tree_lock -> bucket lock -> dentry->lock -> LRU list.
  *
  * And for those who walk without locks, with DENTRY_LOCK=rcu. They see a dentry's parent, name,
- * inode and UNHASHED change only within changes_begin() and changes_end(), whose callers exclude
+ * inode (from one to none) and UNHASHED change only within changes_begin() and changes_end(), whose callers exclude
  * each other: they hold the directory's lock and a reference, or the bucket lock over a dentry to
  * which there is no other reference, so that nobody can get one. A walk takes its reference first
  * and then looks whether something changes (lockless_hold()); who needs to be alone begins a change
@@ -237,8 +237,9 @@ static void unhash(struct dentry *dentry)
 /* Is @dentry cached, with the caller's reference and @others, and no more? The bucket is locked. */
 static bool is_used_by(const struct dentry *dentry, int others)
 {
+	/* what those did who had references is behind them */
 	return !(dentry->flags & D_UNHASHED) &&
-	       atomic_read(&dentry->refcount) == (DREF_KEPT | (1 + others));
+	       smp_load_acquire(&dentry->refcount.counter) == (DREF_KEPT | (1 + others));
 }
 
 /* The caller has a reference, which with @others has to be all there are. Was it hashed, and so? */
@@ -269,9 +270,7 @@ void d_add(struct dentry *dentry, struct inode *inode)
 void d_instantiate(struct dentry *dentry, struct inode *inode)
 {
 	ASSERT(!dentry->inode);
-	changes_begin(dentry);
-	smp_store_release(&dentry->inode, inode);
-	changes_end(dentry);
+	smp_store_release(&dentry->inode, inode); /* in one store: who walks sees it, or not yet */
 	notify_inherit(dentry->parent->inode, inode);
 }
 

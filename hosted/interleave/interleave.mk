@@ -8,6 +8,7 @@
 
 HOSTED_O ?= build/interleave
 HOSTED_SANITIZE = $(RING_FLAGS)
+HOSTED_SET ?= DENTRY_LOCK=rcu
 .DEFAULT_GOAL := ring
 include hosted/hosted.mk
 

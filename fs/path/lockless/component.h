@@ -53,7 +53,7 @@ static __always_inline int may_search(struct inode *inode)
 {
 	if (likely(is_open_directory(inode)))
 		return 0;
-	if (!S_ISDIR(inode->mode))
+	if (!S_ISDIR(READ_ONCE(inode->mode)))
 		return -ENOTDIR;
 	return inode_permission(inode, MAY_EXEC);
 }

@@ -121,14 +121,6 @@ static __always_inline enum outcome step(struct lockless_place *place, const cha
 	return STEPPED;
 }
 
-/* May the directory be searched, by its mode and owners as they were at one moment? */
-static noinline bool may_search_now(struct inode *inode)
-{
-	u32 sequence = read_seqcount_begin(&inode->owner_sequence);
-
-	return !may_search(inode) && !read_seqcount_retry(&inode->owner_sequence, sequence);
-}
-
 /* Where the walk begins: false: not without a reference. */
 static __always_inline bool begin(struct lockless_place *place, int dfd, bool at_root)
 {
@@ -163,7 +155,7 @@ static __always_inline const char *walk(struct lockless_place *place, const char
 		name = skip_slashes(name);
 		if (unlikely(!*name))
 			return name;
-		if (unlikely(!is_open_directory(place->inode)) && !may_search_now(place->inode))
+		if (unlikely(may_search(place->inode)))
 			return name;
 
 		u32 length = component_length(name);

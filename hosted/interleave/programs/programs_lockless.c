@@ -1,0 +1,341 @@
+/*
+ * programs_lockless.c - interleavings: walks without locks (fs/path/lockless) against all that
+ * changes under them. A name that always exists is never missed, nobody comes to what he was never
+ * allowed to, and nothing is looked at after its grace period.
+ */
+#include <stdio.h>
+
+#include "fs/inode/attributes.h"
+#include "fs/path/namei.h"
+#include "fs/start.h"
+#include "core/log/assert.h"
+#include "hosted/harness/harness.h"
+#include "hosted/interleave/programs/worlds.h"
+#include "hosted/interleave/ring/ring.h"
+
+#define ROUNDS 3
+#define STRANGER 1000
+
+/* The text of a path has slack behind it (dentry.h). */
+static int stat_path(const char *path)
+{
+	struct kstat stat;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s", path);
+	return (int)sys_newfstatat(AT_FDCWD, text, &stat, 0);
+}
+
+static void be_stranger(void)
+{
+	struct cred *cred = prepare_cred();
+
+	cred->uid = cred->euid = cred->suid = STRANGER;
+	cred->gid = cred->egid = cred->sgid = STRANGER;
+	set_cred(cred);
+}
+
+static void make_file(const char *path)
+{
+	CHECK_EQUAL(write_at(path, O_CREAT | O_WRONLY, 0, "x", 1), 1);
+}
+
+static void make_directory(const char *path, umode_t mode)
+{
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, path, mode), 0);
+}
+
+/* ---- names that always exist ------------------------------------------------------------------ */
+
+/* One look by stat(2), which takes no reference, and one by open(2), which does. */
+static void look_for(void *path)
+{
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(stat_path(path), 0);
+		struct file *file = open_path(path, O_RDONLY, 0);
+		CHECK(!IS_ERR(file));
+		CHECK_EQUAL(file->inode->nlink, 1);
+		fput(file);
+	}
+}
+
+static void exchange(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user())
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/d/one", AT_FDCWD, "/mnt/e/two",
+					  RENAME_EXCHANGE),
+			    0);
+}
+
+/* Both directories have a file of that name. */
+static void exchange_directories(void)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	make_directory("/mnt/e", 0755);
+	make_directory("/mnt/d/one", 0755);
+	make_directory("/mnt/e/two", 0755);
+	make_file("/mnt/d/one/file");
+	make_file("/mnt/e/two/file");
+	task_start(look_for, "/mnt/d/one/file");
+	task_start(look_for, "/mnt/e/../e/two/file");
+	task_start(exchange, NULL);
+	ring_run();
+	world_unmount();
+}
+
+RING_PROGRAM(lockless_exchange_ext2, world_ext2, 60)
+{
+	exchange_directories();
+}
+
+RING_PROGRAM(lockless_exchange_tmpfs, world_tmpfs, 60)
+{
+	exchange_directories();
+}
+
+/* Into the chain of the name that is looked for, and out of it: the table is small. */
+static void rename_around(void *unused)
+{
+	char from[64] = "/mnt/d/k0", to[64];
+
+	(void)unused;
+	for (unsigned i = 1; i < 4 * ROUNDS; i++, ring_user()) {
+		snprintf(to, sizeof(to), "/mnt/d/a rather long name, which lies elsewhere, k%u", i);
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, from, AT_FDCWD, to, 0), 0);
+		memcpy(from, to, sizeof(from));
+	}
+}
+
+RING_PROGRAM(lockless_neighbours, world_tmpfs, 60)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	make_file("/mnt/d/k0");
+	make_file("/mnt/d/keep");
+	task_start(look_for, "/mnt/d/keep");
+	task_start(rename_around, NULL);
+	ring_run();
+	world_unmount();
+}
+
+static void forget_names(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		shrink_dcache(100);
+		shrink_icache(100);
+	}
+}
+
+/* What is looked at is reclaimed, and read in again. */
+RING_PROGRAM(lockless_reclaim, world_ext2, 60)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	make_directory("/mnt/d/e", 0755);
+	make_file("/mnt/d/e/file");
+	sys_sync();
+	task_start(look_for, "/mnt/d/e/file");
+	task_start(look_for, "/mnt/d/e/./../e/file");
+	task_start(forget_names, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* ---- where walks begin ------------------------------------------------------------------------ */
+
+static void change_directory(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		make_directory("/mnt/d", 0755);
+		make_file("/mnt/d/file");
+		CHECK_EQUAL(sys_chdir("/mnt/d"), 0);
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/file", 0), 0);
+		CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d", AT_REMOVEDIR), 0);
+	}
+}
+
+static void look_from_there(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		int error = stat_path("file");
+
+		CHECK(error == 0 || error == -ENOENT);
+		CHECK_EQUAL(stat_path("../e"), 0);
+	}
+}
+
+/* Of threads, one changes the working directory, which is gone soon after. */
+RING_PROGRAM(lockless_chdir, world_tmpfs, 60)
+{
+	world_mount();
+	make_directory("/mnt/e", 0755);
+	CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
+	task_start(look_from_there, NULL);
+	task_start(change_directory, NULL);
+	task_start(forget_names, NULL);
+	ring_run();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	world_unmount();
+}
+
+/* ---- names that come and go ------------------------------------------------------------------- */
+
+static void make_and_remove(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		make_directory("/mnt/d/e", 0755);
+		make_file("/mnt/d/e/file");
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/e/file", 0), 0);
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/e", AT_REMOVEDIR), 0);
+	}
+}
+
+static void look_whether(void *path)
+{
+	struct kstat stat;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s", (const char *)path);
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		int error = (int)sys_newfstatat(AT_FDCWD, text, &stat, 0);
+
+		CHECK(error == 0 || error == -ENOENT);
+		if (!error) /* of one file, and not of what was made of its memory */
+			CHECK_EQUAL(stat.mode, S_IFREG | 0644);
+		struct file *file = open_path(path, O_RDONLY, 0);
+		CHECK(!IS_ERR(file) || PTR_ERR(file) == -ENOENT);
+		if (!IS_ERR(file))
+			fput(file);
+	}
+}
+
+static void come_and_go(void)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	task_start(look_whether, "/mnt/d/e/file");
+	task_start(make_and_remove, NULL);
+	task_start(forget_names, NULL);
+	ring_run();
+	world_unmount();
+}
+
+RING_PROGRAM(lockless_unlink_ext2, world_ext2, 60)
+{
+	come_and_go();
+}
+
+RING_PROGRAM(lockless_unlink_tmpfs, world_tmpfs, 60)
+{
+	come_and_go();
+}
+
+/* ---- what is forbidden ------------------------------------------------------------------------ */
+
+static void try_to_reach(void *path)
+{
+	be_stranger();
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user())
+		CHECK(stat_path(path) != 0);
+	set_cred(get_cred(&init_cred));
+}
+
+/* The directory that all may search is removed, and one of its name, made of the same dentry, has
+ * what only root may see. */
+static void make_private(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		make_directory("/mnt/d", 0755);
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d", AT_REMOVEDIR), 0);
+		make_directory("/mnt/d", 0700);
+		make_file("/mnt/d/secret");
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/secret", 0), 0);
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d", AT_REMOVEDIR), 0);
+	}
+}
+
+RING_PROGRAM(lockless_private, world_tmpfs, 100)
+{
+	world_mount();
+	task_start(try_to_reach, "/mnt/d/secret");
+	task_start(make_private, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* 0700 and root's, 0 and root's, 0 and the stranger's: he is never let in. */
+static void change_owner(void *directory)
+{
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(vfs_chmod(directory, 0), 0);
+		CHECK_EQUAL(vfs_chown(directory, STRANGER, STRANGER), 0);
+		CHECK_EQUAL(vfs_chown(directory, 0, 0), 0);
+		CHECK_EQUAL(vfs_chmod(directory, 0700), 0);
+	}
+}
+
+RING_PROGRAM(lockless_owner, world_tmpfs, 100)
+{
+	struct path directory;
+
+	world_mount();
+	make_directory("/mnt/d", 0700);
+	make_file("/mnt/d/secret");
+	CHECK_EQUAL(find_path("/mnt/d", 0, &directory), 0);
+	task_start(try_to_reach, "/mnt/d/secret");
+	task_start(change_owner, &directory);
+	ring_run();
+	path_put(&directory);
+	world_unmount();
+}
+
+/* ---- mounts ----------------------------------------------------------------------------------- */
+
+static void mount_over(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(sys_mount("none", "/mnt/d", "tmpfs", 0, "mode=755"), 0);
+		make_file("/mnt/d/over");
+		int error = (int)sys_umount2("/mnt/d", 0);
+		CHECK(error == 0 || error == -EBUSY);
+		if (error)
+			CHECK_EQUAL(sys_umount2("/mnt/d", MNT_DETACH), 0);
+	}
+}
+
+static void look_through(void *path)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s", (const char *)path);
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		int error = stat_path(text);
+		CHECK(error == 0 || error == -ENOENT);
+		struct file *file = open_path(text, O_RDONLY, 0);
+		CHECK(!IS_ERR(file) || PTR_ERR(file) == -ENOENT);
+		if (!IS_ERR(file))
+			fput(file);
+	}
+}
+
+RING_PROGRAM(lockless_mounts, world_tmpfs, 60)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	make_file("/mnt/d/under");
+	task_start(look_through, "/mnt/d/under");
+	task_start(look_through, "/mnt/d/over");
+	task_start(mount_over, NULL);
+	ring_run();
+	CHECK_EQUAL(stat_path("/mnt/d/under"), 0);
+	world_unmount();
+}
