@@ -49,76 +49,81 @@ static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent, const
 	return dentry;
 }
 
-/* To @at, or, if something is mounted there, to the top of it. */
-static noinline enum outcome enter_mounts(struct lockless_place *place, struct lockless_place at)
+/* To @dentry of @place's mount, or, if something is mounted there, to the top of it. */
+static enum outcome enter(struct lockless_place *place, struct dentry *dentry)
 {
-	struct path *path = &at.path;
+	struct path path = {place->path.mount, dentry};
 	struct mount *mount;
 
-	while ((READ_ONCE(path->dentry->flags) & D_MOUNTED) &&
-	       (mount = mount_on(path->mount, path->dentry)) != NULL)
-		*path = (struct path){mount, mount->root};
-	at.sequence = read_seqcount_begin(&path->dentry->sequence);
-	at.inode = READ_ONCE(path->dentry->inode);
-	if (!at.inode || !lockless_still_there(&at))
+	while ((READ_ONCE(path.dentry->flags) & D_MOUNTED) &&
+	       (mount = mount_on(path.mount, path.dentry)) != NULL)
+		path = (struct path){mount, mount->root};
+	u32 sequence = read_seqcount_begin(&path.dentry->sequence);
+	struct inode *inode = READ_ONCE(path.dentry->inode);
+	if (!inode || read_seqcount_retry(&path.dentry->sequence, sequence))
 		return STOPPED;
-	*place = at;
-	return STEPPED;
-}
-
-/* "..", but for the one that leaves a mount. */
-static noinline enum outcome step_up(struct lockless_place *place)
-{
-	struct path *path = &place->path;
-
-	if (path->dentry == place->root.dentry && path->mount == place->root.mount)
-		return STEPPED;
-	if (path->dentry == path->mount->root || path->mount->root != path->mount->sb->root)
-		return STOPPED;
-
-	struct lockless_place up = *place;
-
-	up.path.dentry = READ_ONCE(path->dentry->parent);
-	up.sequence = read_seqcount_begin(&up.path.dentry->sequence);
-	up.inode = READ_ONCE(up.path.dentry->inode);
-	if (!up.inode || !lockless_still_there(&up) || !lockless_still_there(place))
-		return STOPPED;
-	return enter_mounts(place, up);
-}
-
-/* Onto the component @name, of that length, which is an ordinary name. A symbolic link is not
- * stepped onto if it @follows. */
-static __always_inline enum outcome step(struct lockless_place *place, const char *name, u32 length,
-					 bool follows, struct hash_counters *counts)
-{
-	u64 steps = 0;
-	u32 sequence;
-	struct dentry *child = find_child(place->path.dentry, name, length, counts, &sequence,
-					  &steps);
-
-	if (unlikely(!child))
-		return STOPPED;
-	struct inode *inode = READ_ONCE(child->inode);
-	u8 flags = READ_ONCE(child->flags);
-	if (unlikely(read_seqcount_retry(&child->sequence, sequence)) ||
-	    unlikely(!lockless_still_there(place)) || unlikely(flags & D_UNHASHED))
-		return STOPPED;
-	if (likely(inode != NULL) && unlikely(S_ISLNK(READ_ONCE(inode->mode))) && follows)
-		return STOPPED;
-	counts->hits++;
-	counts->hit_steps += steps;
-	if (unlikely(!inode))
-		return ABSENT;
-	if (unlikely(flags & D_MOUNTED)) {
-		struct lockless_place at = *place;
-
-		at.path.dentry = child;
-		return enter_mounts(place, at);
-	}
-	place->path.dentry = child;
+	place->path = path;
 	place->inode = inode;
 	place->sequence = sequence;
 	return STEPPED;
+}
+
+static void read_path(struct path *path, const struct path *from)
+{
+	path->mount = READ_ONCE(from->mount);
+	path->dentry = READ_ONCE(from->dentry);
+}
+
+/* "..", but for the one that leaves a mount. */
+static enum outcome step_up(struct lockless_place *place)
+{
+	const struct path *path = &place->path;
+	struct fs_context *fs = current->fs;
+	struct path root;
+	u32 sequence;
+
+	do {
+		sequence = read_seqcount_begin(&fs->sequence);
+		read_path(&root, &fs->root);
+	} while (read_seqcount_retry(&fs->sequence, sequence));
+	if (path->dentry == root.dentry && path->mount == root.mount)
+		return STEPPED;
+	if (path->dentry == path->mount->root || path->mount->root != path->mount->sb->root)
+		return STOPPED;
+	struct dentry *parent = READ_ONCE(path->dentry->parent);
+	if (!lockless_still_there(place))
+		return STOPPED;
+	return enter(place, parent);
+}
+
+/* The component @name, of that length, where it is not simple: "." or "..", the last, a mount point,
+ * or not there. A symbolic link is not stepped onto if it @follows. */
+static noinline enum outcome step_slowly(struct lockless_place *place, const char *name, u32 length,
+					 bool follows)
+{
+	enum last_type type = component_type(name, length);
+	struct hash_counters counts = {0};
+	u64 steps = 0;
+	u32 sequence;
+
+	if (type != LAST_NORM)
+		return type == LAST_DOTDOT ? step_up(place) : STEPPED;
+	struct dentry *child =
+		find_child(place->path.dentry, name, length, &counts, &sequence, &steps);
+	if (!child)
+		return STOPPED;
+	struct inode *inode = READ_ONCE(child->inode);
+	u8 flags = READ_ONCE(child->flags);
+	if (read_seqcount_retry(&child->sequence, sequence) || !lockless_still_there(place) ||
+	    (flags & D_UNHASHED) || (inode && S_ISLNK(READ_ONCE(inode->mode)) && follows))
+		return STOPPED;
+	enum outcome outcome = inode ? enter(place, child) : ABSENT;
+	if (outcome == STOPPED)
+		return STOPPED;
+	counts.hits = 1;
+	counts.hit_steps = steps;
+	count_lookups(&counts);
+	return outcome;
 }
 
 /* Where the walk begins: false: not without a reference. */
@@ -128,60 +133,70 @@ static __always_inline bool begin(struct lockless_place *place, int dfd, bool at
 	u32 sequence = read_seqcount_begin(&fs->sequence);
 
 	place->mount_sequence = read_seqcount_begin(&mount_sequence);
-	place->root.mount = READ_ONCE(fs->root.mount);
-	place->root.dentry = READ_ONCE(fs->root.dentry);
-	place->path = place->root;
-	if (!at_root) {
-		if (unlikely(dfd != AT_FDCWD)) {
-			if (!fd_peek_path(dfd, &place->path))
-				return false;
-		} else {
-			place->path.mount = READ_ONCE(fs->cwd.mount);
-			place->path.dentry = READ_ONCE(fs->cwd.dentry);
-		}
+	if (unlikely(dfd != AT_FDCWD) && !at_root) {
+		if (!fd_peek_path(dfd, &place->path))
+			return false;
+	} else {
+		read_path(&place->path, at_root ? &fs->root : &fs->cwd);
 	}
 	place->sequence = read_seqcount_begin(&place->path.dentry->sequence);
 	place->inode = READ_ONCE(place->path.dentry->inode);
-	/* in this order: it stays in memory if it was there when we had begun to read */
+	/* last: it stays in memory, since it was there when we had begun to read */
 	return !read_seqcount_retry(&fs->sequence, sequence) && place->inode;
 }
 
-/* The steps of the walk: what is left of @name. */
-static __always_inline const char *walk(struct lockless_place *place, const char *name,
-					unsigned flags, bool create, bool last,
-					struct hash_counters *counts)
+/*
+ * Step by step, as long as it is simple: what is left of @name. With @last the last component is
+ * left. *@counts grows by the names that were found.
+ */
+static __always_inline const char *walk_simply(struct lockless_place *place, const char *name,
+					       bool last, struct hash_counters *counts)
 {
-	for (;;) {
-		name = skip_slashes(name);
-		if (unlikely(!*name))
-			return name;
-		if (unlikely(may_search(place->inode)))
-			return name;
+	struct dentry *dentry = place->path.dentry;
+	struct inode *inode = place->inode;
+	u32 sequence = place->sequence;
 
-		u32 length = component_length(name);
+	if (unlikely(may_search(inode)))
+		return name;
+	for (;;) {
+		u32 length = component_length(name), child_sequence;
 		const char *next = name + length;
 		bool at_end = !*next;
-		enum outcome outcome;
 
-		if (unlikely(at_end && last) || unlikely(!at_end && !*skip_slashes(next)))
-			return name; /* the last one, or followed by slashes alone */
-		switch (component_type(name, length)) {
-		case LAST_NORM:
-			outcome = step(place, name, length, !at_end || (flags & LOOKUP_FOLLOW),
-				       counts);
+		if (!at_end)
+			next = skip_slashes(next + 1);
+		if (unlikely(*name == '.') || (at_end ? last : unlikely(!*next)))
 			break;
-		case LAST_DOTDOT:
-			outcome = step_up(place);
+
+		u64 steps = 0;
+		struct dentry *child =
+			find_child(dentry, name, length, counts, &child_sequence, &steps);
+
+		if (unlikely(!child))
 			break;
-		default: /* "." */
-			outcome = STEPPED;
-		}
-		if (unlikely(outcome == ABSENT) && !(at_end && create))
-			return ERR_PTR(-ENOENT);
-		if (unlikely(outcome != STEPPED))
-			return name;
+		struct inode *child_inode = READ_ONCE(child->inode);
+		u8 flags = READ_ONCE(child->flags);
+
+		if (unlikely(read_seqcount_retry(&child->sequence, child_sequence)) ||
+		    unlikely(read_seqcount_retry(&dentry->sequence, sequence)) ||
+		    unlikely(flags & (D_UNHASHED | D_MOUNTED)) || unlikely(!child_inode))
+			break;
+		if (at_end ? S_ISLNK(READ_ONCE(child_inode->mode))
+			   : unlikely(!is_open_directory(child_inode)))
+			break;
+		counts->hits++;
+		counts->hit_steps += steps;
+		dentry = child;
+		inode = child_inode;
+		sequence = child_sequence;
 		name = next;
+		if (at_end)
+			break;
 	}
+	place->path.dentry = dentry;
+	place->inode = inode;
+	place->sequence = sequence;
+	return name;
 }
 
 const char *lockless_walk(int dfd, const char *name, unsigned flags, bool create, bool last,
@@ -191,9 +206,31 @@ const char *lockless_walk(int dfd, const char *name, unsigned flags, bool create
 
 	if (unlikely(!*name) || !begin(place, dfd, *name == '/'))
 		return NULL;
-	const char *rest = walk(place, name, flags, create, last, &counts);
+	name = skip_slashes(name);
+	while (*name) {
+		name = walk_simply(place, name, last, &counts);
+		if (likely(!*name) || unlikely(may_search(place->inode)))
+			break;
+
+		u32 length = component_length(name);
+		const char *next = name + length;
+		bool at_end = !*next;
+		enum outcome outcome;
+
+		next = skip_slashes(next);
+		if ((at_end && last) || unlikely(!at_end && !*next))
+			break; /* the last one, or followed by slashes alone */
+		outcome = step_slowly(place, name, length, !at_end || (flags & LOOKUP_FOLLOW));
+		if (unlikely(outcome == ABSENT) && !(at_end && create)) {
+			name = ERR_PTR(-ENOENT);
+			break;
+		}
+		if (unlikely(outcome != STEPPED))
+			break;
+		name = next;
+	}
 	count_lookups(&counts);
-	return rest;
+	return name;
 }
 
 bool lockless_hold(const struct lockless_place *place, struct path *path)

@@ -27,7 +27,6 @@ struct lockless_place {
 	struct inode *inode; /* path.dentry's; not NULL */
 	u32 sequence;	     /* path.dentry's, as long as all this is true */
 	u32 mount_sequence;
-	struct path root; /* the walk's */
 };
 
 /*
