@@ -113,9 +113,8 @@ static noinline enum outcome step_slowly(struct lockless_place *place, const cha
 	if (!child)
 		return STOPPED;
 	struct inode *inode = READ_ONCE(child->inode);
-	u8 flags = READ_ONCE(child->flags);
 	if (read_seqcount_retry(&child->sequence, sequence) || !lockless_still_there(place) ||
-	    (flags & D_UNHASHED) || (inode && S_ISLNK(READ_ONCE(inode->mode)) && follows))
+	    (inode && S_ISLNK(READ_ONCE(inode->mode)) && follows))
 		return STOPPED;
 	enum outcome outcome = inode ? enter(place, child) : ABSENT;
 	if (outcome == STOPPED)
@@ -179,7 +178,7 @@ static __always_inline const char *walk_simply(struct lockless_place *place, con
 
 		if (unlikely(read_seqcount_retry(&child->sequence, child_sequence)) ||
 		    unlikely(read_seqcount_retry(&dentry->sequence, sequence)) ||
-		    unlikely(flags & (D_UNHASHED | D_MOUNTED)) || unlikely(!child_inode))
+		    unlikely(flags & D_MOUNTED) || unlikely(!child_inode))
 			break;
 		if (at_end ? S_ISLNK(READ_ONCE(child_inode->mode))
 			   : unlikely(!is_open_directory(child_inode)))

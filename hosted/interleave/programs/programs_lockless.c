@@ -7,6 +7,7 @@
 
 #include "fs/inode/attributes.h"
 #include "fs/path/namei.h"
+#include "hash/cache.h"
 #include "fs/start.h"
 #include "core/log/assert.h"
 #include "hosted/harness/harness.h"
@@ -116,6 +117,78 @@ RING_PROGRAM(lockless_neighbours, world_tmpfs, 60)
 	make_file("/mnt/d/keep");
 	task_start(look_for, "/mnt/d/keep");
 	task_start(rename_around, NULL);
+	ring_run();
+	world_unmount();
+}
+
+#define COLLIDING (1u << 19)
+
+static void spell(char *name, u32 number)
+{
+	snprintf(name, 16, "%08x", number * 0x9e3779b1u);
+}
+
+/* Two names of one hash value in whatever directory, found by the birthdays of some 400,000: as
+ * long as NAME_HASH does not look at the directory. */
+static void collide(char *one, char *two)
+{
+	static u32 known[COLLIDING]; /* numbers of names, by hash value; 0: none */
+
+	for (unsigned number = 1; number < COLLIDING * 3 / 4; number++) {
+		spell(two, number);
+		u32 hash = name_hash(0, two, strlen(two));
+		u32 at = hash * 0x9e3779b1u % COLLIDING;
+
+		for (; known[at]; at = (at + 1) % COLLIDING) {
+			spell(one, known[at]);
+			if (name_hash(0, one, strlen(one)) == hash)
+				return;
+		}
+		known[at] = number;
+	}
+	panic("no two names with one hash value");
+}
+
+static char there[64], elsewhere[64], never_there[2][64];
+
+static void move_and_back(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, there, AT_FDCWD, elsewhere, 0), 0);
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, elsewhere, AT_FDCWD, there, 0), 0);
+	}
+}
+
+static void never_find(void *path)
+{
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user())
+		CHECK_EQUAL(stat_path(path), -ENOENT);
+}
+
+/* A file moves to another directory and name. It never has the old name in the new directory, or the
+ * new one in the old; their hash values do not tell. */
+static void prepare_names(void)
+{
+	char one[16], two[16];
+
+	world_tmpfs();
+	collide(one, two);
+	snprintf(there, sizeof(there), "/mnt/d/%s", one);
+	snprintf(elsewhere, sizeof(elsewhere), "/mnt/e/%s", two);
+	snprintf(never_there[0], sizeof(never_there[0]), "/mnt/d/%s", two);
+	snprintf(never_there[1], sizeof(never_there[1]), "/mnt/e/%s", one);
+}
+
+RING_PROGRAM(lockless_half_moved, prepare_names, 100)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	make_directory("/mnt/e", 0755);
+	make_file(there);
+	task_start(never_find, never_there[0]);
+	task_start(never_find, never_there[1]);
+	task_start(move_and_back, NULL);
 	ring_run();
 	world_unmount();
 }
@@ -237,6 +310,38 @@ RING_PROGRAM(lockless_unlink_tmpfs, world_tmpfs, 60)
 	come_and_go();
 }
 
+/* Whole before it has its name, and until it has lost it. */
+static void rename_and_remove(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		make_file("/mnt/d/new");
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/d/new", AT_FDCWD, "/mnt/d/file", 0), 0);
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/file", 0), 0);
+	}
+}
+
+static void see_it_whole(void *unused)
+{
+	struct kstat stat;
+	static const char name[64] = "/mnt/d/file";
+
+	(void)unused;
+	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user())
+		if (!sys_newfstatat(AT_FDCWD, name, &stat, 0))
+			CHECK_EQUAL(stat.size, 1);
+}
+
+RING_PROGRAM(lockless_evict, world_ext2, 60)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	task_start(see_it_whole, NULL);
+	task_start(rename_and_remove, NULL);
+	ring_run();
+	world_unmount();
+}
+
 /* ---- what is forbidden ------------------------------------------------------------------------ */
 
 static void try_to_reach(void *path)
@@ -295,6 +400,8 @@ RING_PROGRAM(lockless_owner, world_tmpfs, 100)
 
 /* ---- mounts ----------------------------------------------------------------------------------- */
 
+static atomic_t open_over; /* at least so many files of what is mounted are open */
+
 static void mount_over(void *unused)
 {
 	(void)unused;
@@ -305,6 +412,8 @@ static void mount_over(void *unused)
 		CHECK(error == 0 || error == -EBUSY);
 		if (error)
 			CHECK_EQUAL(sys_umount2("/mnt/d", MNT_DETACH), 0);
+		else
+			CHECK_EQUAL(atomic_read(&open_over), 0);
 	}
 }
 
@@ -318,8 +427,12 @@ static void look_through(void *path)
 		CHECK(error == 0 || error == -ENOENT);
 		struct file *file = open_path(text, O_RDONLY, 0);
 		CHECK(!IS_ERR(file) || PTR_ERR(file) == -ENOENT);
-		if (!IS_ERR(file))
-			fput(file);
+		if (IS_ERR(file))
+			continue;
+		bool over = strstr(text, "over");
+		atomic_add(over, &open_over);
+		atomic_sub(over, &open_over);
+		fput(file);
 	}
 }
 
