@@ -27,7 +27,8 @@ static void ARCH_SAVES_REGISTERS T(wait_for_writer)(struct T(locks) * locks)
 
 	do {
 		__atomic_fetch_sub(&locks->state, 1, __ATOMIC_RELEASE);
-		for (; (READ_ONCE(locks->state) & RWLOCK_WRITER) && !READ_ONCE(panicking); spins++)
+		for (; (smp_load_acquire(&locks->state) & RWLOCK_WRITER) && !READ_ONCE(panicking);
+		     spins++)
 			cpu_relax();
 	} while ((__atomic_fetch_add(&locks->state, 1, __ATOMIC_ACQUIRE) & RWLOCK_WRITER) &&
 		 !panicking);

@@ -26,8 +26,9 @@ static __always_inline int compare_changing(const struct dentry *dentry,
 
 	const char *name = READ_ONCE(dentry->name);
 
-	/* this text has that length, and is not a shorter one's */
-	if (read_seqcount_retry(&dentry->sequence, *key->sequence))
+	/* what is longer than any inline name is compared only if the text has that length */
+	if (unlikely(key->length >= DNAME_INLINE) &&
+	    read_seqcount_retry(&dentry->sequence, *key->sequence))
 		return 1;
 	return !names_equal(name, key->name, key->length);
 }
@@ -176,8 +177,8 @@ static __always_inline const char *walk_simply(struct lockless_place *place, con
 		struct inode *child_inode = READ_ONCE(child->inode);
 		u8 flags = READ_ONCE(child->flags);
 
-		if (unlikely(read_seqcount_retry(&child->sequence, child_sequence)) ||
-		    unlikely(read_seqcount_retry(&dentry->sequence, sequence)) ||
+		/* whether the child has stayed what it was is looked at from the next, or at the end */
+		if (unlikely(read_seqcount_retry(&dentry->sequence, sequence)) ||
 		    unlikely(flags & D_MOUNTED) || unlikely(!child_inode))
 			break;
 		if (at_end ? S_ISLNK(READ_ONCE(child_inode->mode))

@@ -10,10 +10,10 @@
  *
  * How it knows that what it read is true. What it stands on, and looks at, stays in memory, since it
  * is a reader (core/lock/rcu.h). Each dentry has a sequence count. The walk takes that of a child
- * before it compares the child's name and parent and reads its inode, and looks at it again after
- * that: so these belonged together. Then it looks again at the count of the directory, whose
- * permission it had checked: so the directory was still that when the child was in it. After Linux's
- * walk of 2.6.38 (Nick Piggin), the baseline of Tsai 2015.
+ * before it compares the child's name and parent and reads its inode; and it looks at it again when
+ * it has found the child's own child, or at the end. If it is the same, name, parent and inode
+ * belonged together, and the directory whose permission was checked was still that one when the name
+ * was found in it. After Linux's walk of 2.6.38 (Nick Piggin), the baseline of Tsai 2015.
  */
 #pragma once
 

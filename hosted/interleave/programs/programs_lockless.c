@@ -96,6 +96,37 @@ RING_PROGRAM(lockless_exchange_tmpfs, world_tmpfs, 60)
 	exchange_directories();
 }
 
+/* What had the name that is looked for gets another, and loses that. */
+static void exchange_and_remove(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		make_file("/mnt/d/spare");
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/d/spare", AT_FDCWD, "/mnt/keep",
+					  RENAME_EXCHANGE),
+			    0);
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/spare", 0), 0);
+	}
+}
+
+static void see_that_it_is(void *path)
+{
+	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user())
+		CHECK_EQUAL(stat_path(path), 0);
+}
+
+RING_PROGRAM(lockless_replaced, world_tmpfs, 100)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	make_file("/mnt/keep");
+	task_start(see_that_it_is, "/mnt/keep");
+	task_start(see_that_it_is, "/mnt/keep");
+	task_start(exchange_and_remove, NULL);
+	ring_run();
+	world_unmount();
+}
+
 /* Into the chain of the name that is looked for, and out of it: the table is small. */
 static void rename_around(void *unused)
 {
@@ -103,10 +134,49 @@ static void rename_around(void *unused)
 
 	(void)unused;
 	for (unsigned i = 1; i < 4 * ROUNDS; i++, ring_user()) {
-		snprintf(to, sizeof(to), "/mnt/d/a rather long name, which lies elsewhere, k%u", i);
+		snprintf(to, sizeof(to), "/mnt/d/k%u", i);
 		CHECK_EQUAL(sys_renameat2(AT_FDCWD, from, AT_FDCWD, to, 0), 0);
 		memcpy(from, to, sizeof(from));
 	}
+}
+
+static char long_name[256 + 8];
+
+static void make_short_and_long(void *unused)
+{
+	static const char short_name[40] = "/mnt/d/short";
+
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, long_name, AT_FDCWD, short_name, 0), 0);
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, short_name, AT_FDCWD, long_name, 0), 0);
+	}
+}
+
+static void look_for_long(void *unused)
+{
+	struct kstat stat;
+
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		int error = (int)sys_newfstatat(AT_FDCWD, long_name, &stat, 0);
+
+		CHECK(error == 0 || error == -ENOENT);
+	}
+}
+
+/* A name's text is in the dentry, or elsewhere: nobody reads a long one where a short one is. */
+RING_PROGRAM(lockless_long_name, world_tmpfs, 100)
+{
+	snprintf(long_name, sizeof(long_name), "/mnt/d/%0240d", 0);
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	make_file(long_name);
+	task_start(look_for_long, NULL);
+	task_start(look_for_long, NULL);
+	task_start(make_short_and_long, NULL);
+	ring_run();
+	world_unmount();
 }
 
 RING_PROGRAM(lockless_neighbours, world_tmpfs, 60)
@@ -227,7 +297,7 @@ static void change_directory(void *unused)
 		make_file("/mnt/d/file");
 		CHECK_EQUAL(sys_chdir("/mnt/d"), 0);
 		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/file", 0), 0);
-		CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
+		CHECK_EQUAL(sys_chdir("/mnt/m"), 0);
 		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d", AT_REMOVEDIR), 0);
 	}
 }
@@ -243,17 +313,21 @@ static void look_from_there(void *unused)
 	}
 }
 
-/* Of threads, one changes the working directory, which is gone soon after. */
+/* Of threads, one changes the working directory, which is gone soon after, or the root of another
+ * mount. */
 RING_PROGRAM(lockless_chdir, world_tmpfs, 60)
 {
 	world_mount();
 	make_directory("/mnt/e", 0755);
+	make_directory("/mnt/m", 0755);
+	CHECK_EQUAL(sys_mount("none", "/mnt/m", "tmpfs", 0, "mode=755"), 0);
 	CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
 	task_start(look_from_there, NULL);
 	task_start(change_directory, NULL);
 	task_start(forget_names, NULL);
 	ring_run();
 	CHECK_EQUAL(sys_chdir("/"), 0);
+	CHECK_EQUAL(sys_umount2("/mnt/m", 0), 0);
 	world_unmount();
 }
 
@@ -431,6 +505,7 @@ static void look_through(void *path)
 			continue;
 		bool over = strstr(text, "over");
 		atomic_add(over, &open_over);
+		ring_user();
 		atomic_sub(over, &open_over);
 		fput(file);
 	}
