@@ -42,7 +42,7 @@ static __always_inline int stat_lockless(int dfd, const char *name, unsigned loo
 	int done = 0;
 
 	rcu_read_lock();
-	const char *rest = lockless_walk(dfd, name, lookup, false, false, &place);
+	const char *rest = lockless_walk(dfd, name, lookup, LOCKLESS_FIND, &place);
 	if (IS_ERR(rest)) {
 		done = (int)PTR_ERR(rest);
 	} else if (likely(rest && !*rest)) {
@@ -69,7 +69,7 @@ static __always_inline int stat_path(int dfd, const char __user *from, unsigned 
 	TRY(path_name_get(&name, from));
 	if (TRY(stat_lockless(dfd, name.text, lookup, stat)))
 		return 0;
-	TRY(path_lookup(dfd, name.text, lookup, NULL, NULL, &path));
+	TRY(path_lookup(dfd, name.text, lookup | LOOKUP_REFERENCED, NULL, NULL, &path));
 	stat_inode(path.dentry->inode, stat);
 	path_put(&path);
 	return 0;

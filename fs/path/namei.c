@@ -370,13 +370,20 @@ static __always_inline int walk_to_end(struct walk *walk, const char *name, stru
 #ifdef LOCKLESS_WALK
 /* As far as it goes without locks and references: what is left of *@name, from *@path on, which is
  * referenced; or -ENOENT. Else nothing is changed, and the walk begins as ever. */
-static __always_inline int walk_lockless(int dfd, const char **name, unsigned flags, bool create,
-					 bool last, struct path *path)
+static __always_inline int walk_lockless(int dfd, const char **name, unsigned flags,
+					 const struct new_name *create, const struct last *last,
+					 struct path *path)
 {
+	enum lockless_end end = last	 ? LOCKLESS_PARENT
+				: create ? LOCKLESS_CREATE
+					 : LOCKLESS_FIND;
 	struct lockless_place place;
 
+	/* where the last component is all, there is nothing to walk */
+	if ((flags & LOOKUP_REFERENCED) || (last && !(*name)[component_length(*name)]))
+		return 0;
 	rcu_read_lock();
-	const char *rest = lockless_walk(dfd, *name, flags, create, last, &place);
+	const char *rest = lockless_walk(dfd, *name, flags, end, &place);
 	if (likely(!IS_ERR_OR_NULL(rest))) {
 		if (likely(lockless_hold(&place, path)))
 			*name = rest;
@@ -388,8 +395,9 @@ static __always_inline int walk_lockless(int dfd, const char **name, unsigned fl
 	return PTR_ERR_OR_ZERO(rest);
 }
 #else
-static __always_inline int walk_lockless(int dfd, const char **name, unsigned flags, bool create,
-					 bool last, struct path *path)
+static __always_inline int walk_lockless(int dfd, const char **name, unsigned flags,
+					 const struct new_name *create, const struct last *last,
+					 struct path *path)
 {
 	return 0;
 }

@@ -7,9 +7,6 @@
 #include "fs/file/file_table.h"
 #include "fs/path/lockless/component.h"
 
-/* What a step came to. STOPPED: it was not simple, the walk is where it was. */
-enum outcome { STEPPED, STOPPED, ABSENT };
-
 /* As dentry_compare(), of a dentry that may be changing: then what comes out means nothing, as its
  * sequence count will tell. */
 static __always_inline int compare_changing(const struct dentry *dentry,
@@ -50,8 +47,9 @@ static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent, const
 	return dentry;
 }
 
-/* To @dentry of @place's mount, or, if something is mounted there, to the top of it. */
-static enum outcome enter(struct lockless_place *place, struct dentry *dentry)
+/* To @dentry of @place's mount, or, if something is mounted there, to the top of it. false: it is not
+ * simple, the walk is where it was; as below. */
+static bool enter(struct lockless_place *place, struct dentry *dentry)
 {
 	struct path path = {place->path.mount, dentry};
 	struct mount *mount;
@@ -62,11 +60,11 @@ static enum outcome enter(struct lockless_place *place, struct dentry *dentry)
 	u32 sequence = read_seqcount_begin(&path.dentry->sequence);
 	struct inode *inode = READ_ONCE(path.dentry->inode);
 	if (!inode || read_seqcount_retry(&path.dentry->sequence, sequence))
-		return STOPPED;
+		return false;
 	place->path = path;
 	place->inode = inode;
 	place->sequence = sequence;
-	return STEPPED;
+	return true;
 }
 
 static void read_path(struct path *path, const struct path *from)
@@ -76,7 +74,7 @@ static void read_path(struct path *path, const struct path *from)
 }
 
 /* "..", but for the one that leaves a mount. */
-static enum outcome step_up(struct lockless_place *place)
+static bool step_up(struct lockless_place *place)
 {
 	const struct path *path = &place->path;
 	struct fs_context *fs = current->fs;
@@ -88,19 +86,20 @@ static enum outcome step_up(struct lockless_place *place)
 		read_path(&root, &fs->root);
 	} while (read_seqcount_retry(&fs->sequence, sequence));
 	if (path->dentry == root.dentry && path->mount == root.mount)
-		return STEPPED;
+		return true;
 	if (path->dentry == path->mount->root || path->mount->root != path->mount->sb->root)
-		return STOPPED;
+		return false;
 	struct dentry *parent = READ_ONCE(path->dentry->parent);
 	if (!lockless_still_there(place))
-		return STOPPED;
+		return false;
 	return enter(place, parent);
 }
 
-/* The component @name, of that length, where it is not simple: "." or "..", the last, a mount point,
- * or not there. A symbolic link is not stepped onto if it @follows. */
-static noinline enum outcome step_slowly(struct lockless_place *place, const char *name, u32 length,
-					 bool follows)
+/* The component @name, of that length, which is in the cache, but not simple: "." or "..", a
+ * symbolic link, a mount point, a directory that not everybody may search. A symbolic link is not
+ * stepped onto if it @follows. */
+static noinline bool step_slowly(struct lockless_place *place, const char *name, u32 length,
+				 bool follows)
 {
 	enum last_type type = component_type(name, length);
 	struct hash_counters counts = {0};
@@ -108,22 +107,21 @@ static noinline enum outcome step_slowly(struct lockless_place *place, const cha
 	u32 sequence;
 
 	if (type != LAST_NORM)
-		return type == LAST_DOTDOT ? step_up(place) : STEPPED;
+		return type == LAST_DOT || step_up(place);
 	struct dentry *child =
 		find_child(place->path.dentry, name, length, &counts, &sequence, &steps);
 	if (!child)
-		return STOPPED;
+		return false;
 	struct inode *inode = READ_ONCE(child->inode);
+	if (!inode || (S_ISLNK(READ_ONCE(inode->mode)) && follows))
+		return false;
 	if (read_seqcount_retry(&child->sequence, sequence) || !lockless_still_there(place) ||
-	    (inode && S_ISLNK(READ_ONCE(inode->mode)) && follows))
-		return STOPPED;
-	enum outcome outcome = inode ? enter(place, child) : ABSENT;
-	if (outcome == STOPPED)
-		return STOPPED;
+	    !enter(place, child))
+		return false;
 	counts.hits = 1;
 	counts.hit_steps = steps;
 	count_lookups(&counts);
-	return outcome;
+	return true;
 }
 
 /* Where the walk begins: false: not without a reference. */
@@ -146,16 +144,19 @@ static __always_inline bool begin(struct lockless_place *place, int dfd, bool at
 }
 
 /*
- * Step by step, as long as it is simple: what is left of @name. With @last the last component is
- * left. *@counts grows by the names that were found.
+ * Step by step, as long as it is simple: what is left of @name, or ERR_PTR(-ENOENT). With
+ * LOCKLESS_PARENT the last component is left. If it is a symbolic link, it @follows. *@known: there is such a name in the cache, or it is
+ * "." or "..", but it is not simple; it is no symbolic link to follow. @counts grows by the names that were found.
  */
 static __always_inline const char *walk_simply(struct lockless_place *place, const char *name,
-					       bool last, struct hash_counters *counts)
+					       enum lockless_end end, bool follows, bool *known,
+					       struct hash_counters *counts)
 {
 	struct dentry *dentry = place->path.dentry;
 	struct inode *inode = place->inode;
 	u32 sequence = place->sequence;
 
+	*known = false;
 	if (unlikely(may_search(inode)))
 		return name;
 	for (;;) {
@@ -165,8 +166,12 @@ static __always_inline const char *walk_simply(struct lockless_place *place, con
 
 		if (!at_end)
 			next = skip_slashes(next + 1);
-		if (unlikely(*name == '.') || (at_end ? last : unlikely(!*next)))
+		if (at_end ? end == LOCKLESS_PARENT : unlikely(!*next))
+			break; /* followed by slashes alone, it has to be a directory */
+		if (unlikely(*name == '.')) {
+			*known = true;
 			break;
+		}
 
 		u64 steps = 0;
 		struct dentry *child =
@@ -178,12 +183,22 @@ static __always_inline const char *walk_simply(struct lockless_place *place, con
 		u8 flags = READ_ONCE(child->flags);
 
 		/* whether the child has stayed what it was is looked at from the next, or at the end */
-		if (unlikely(read_seqcount_retry(&dentry->sequence, sequence)) ||
-		    unlikely(flags & D_MOUNTED) || unlikely(!child_inode))
+		if (unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 			break;
-		if (at_end ? S_ISLNK(READ_ONCE(child_inode->mode))
-			   : unlikely(!is_open_directory(child_inode)))
+		if (unlikely(!child_inode)) { /* and if it has no inode, here */
+			if ((at_end && end == LOCKLESS_CREATE) ||
+			    read_seqcount_retry(&child->sequence, child_sequence))
+				break;
+			counts->hits++;
+			counts->hit_steps += steps;
+			return ERR_PTR(-ENOENT);
+		}
+		if (unlikely(flags & D_MOUNTED) ||
+		    (at_end ? S_ISLNK(READ_ONCE(child_inode->mode))
+			    : unlikely(!is_open_directory(child_inode)))) {
+			*known = !S_ISLNK(READ_ONCE(child_inode->mode)) || (at_end && !follows);
 			break;
+		}
 		counts->hits++;
 		counts->hit_steps += steps;
 		dentry = child;
@@ -199,35 +214,27 @@ static __always_inline const char *walk_simply(struct lockless_place *place, con
 	return name;
 }
 
-const char *lockless_walk(int dfd, const char *name, unsigned flags, bool create, bool last,
+const char *lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end end,
 			  struct lockless_place *place)
 {
+	bool follows = flags & LOOKUP_FOLLOW, known;
 	struct hash_counters counts = {0};
 
 	if (unlikely(!*name) || !begin(place, dfd, *name == '/'))
 		return NULL;
 	name = skip_slashes(name);
 	while (*name) {
-		name = walk_simply(place, name, last, &counts);
-		if (likely(!*name) || unlikely(may_search(place->inode)))
+		name = walk_simply(place, name, end, follows, &known, &counts);
+		if (unlikely(IS_ERR(name)) || likely(!*name) || !known)
 			break;
 
 		u32 length = component_length(name);
 		const char *next = name + length;
 		bool at_end = !*next;
-		enum outcome outcome;
 
-		next = skip_slashes(next);
-		if ((at_end && last) || unlikely(!at_end && !*next))
-			break; /* the last one, or followed by slashes alone */
-		outcome = step_slowly(place, name, length, !at_end || (flags & LOOKUP_FOLLOW));
-		if (unlikely(outcome == ABSENT) && !(at_end && create)) {
-			name = ERR_PTR(-ENOENT);
+		if (!step_slowly(place, name, length, !at_end || follows))
 			break;
-		}
-		if (unlikely(outcome != STEPPED))
-			break;
-		name = next;
+		name = skip_slashes(next);
 	}
 	count_lookups(&counts);
 	return name;

@@ -29,13 +29,15 @@ struct lockless_place {
 	u32 mount_sequence;
 };
 
+/* What the last component is: to be found; to be found, or made; not looked for. */
+enum lockless_end { LOCKLESS_FIND, LOCKLESS_CREATE, LOCKLESS_PARENT };
+
 /*
- * Walk @name from @dfd, or the root, as far as it is simple. Flags as path_lookup()'s; @create: the
- * last component is to be made if it is not there; @last: the walk is to end in front of it. What is
- * left of @name, to be walked from *@place on: "" at the end; NULL: nothing could be walked, start
- * otherwise; ERR_PTR(-ENOENT). Between rcu_read_lock() and rcu_read_unlock().
+ * Walk @name from @dfd, or the root, as far as it is simple; flags as path_lookup()'s. What is left of
+ * @name, to be walked from *@place on: "" at the end; NULL: nothing could be walked, start otherwise;
+ * ERR_PTR(-ENOENT). Between rcu_read_lock() and rcu_read_unlock().
  */
-const char *lockless_walk(int dfd, const char *name, unsigned flags, bool create, bool last,
+const char *lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end end,
 			  struct lockless_place *place);
 
 /* Has what was read of @place stayed true until now? */

@@ -331,6 +331,39 @@ RING_PROGRAM(lockless_chdir, world_tmpfs, 60)
 	world_unmount();
 }
 
+static void change_mounts(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(sys_chdir("/mnt/m"), 0);
+		CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
+	}
+}
+
+static void look_beside(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user())
+		CHECK_EQUAL(stat_path("../e"), 0);
+}
+
+/* From one mount to another: never to the directory of the one by way of the other. */
+RING_PROGRAM(lockless_chdir_mounts, world_tmpfs, 100)
+{
+	world_mount();
+	make_directory("/mnt/e", 0755);
+	make_directory("/mnt/m", 0755);
+	CHECK_EQUAL(sys_mount("none", "/mnt/m", "tmpfs", 0, "mode=755"), 0);
+	CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
+	task_start(look_beside, NULL);
+	task_start(look_beside, NULL);
+	task_start(change_mounts, NULL);
+	ring_run();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	CHECK_EQUAL(sys_umount2("/mnt/m", 0), 0);
+	world_unmount();
+}
+
 /* ---- names that come and go ------------------------------------------------------------------- */
 
 static void make_and_remove(void *unused)
@@ -509,6 +542,29 @@ static void look_through(void *path)
 		atomic_sub(over, &open_over);
 		fput(file);
 	}
+}
+
+static void bind_over(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(sys_mount("/mnt/e", "/mnt/d", "none", MS_BIND, NULL), 0);
+		CHECK_EQUAL(sys_umount2("/mnt/d", MNT_DETACH), 0);
+	}
+}
+
+/* A mount of a part of a file system that stays. */
+RING_PROGRAM(lockless_binds, world_tmpfs, 100)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	make_directory("/mnt/e", 0755);
+	make_file("/mnt/e/over");
+	task_start(look_through, "/mnt/d/over");
+	task_start(look_through, "/mnt/d/over");
+	task_start(bind_over, NULL);
+	ring_run();
+	world_unmount();
 }
 
 RING_PROGRAM(lockless_mounts, world_tmpfs, 60)
