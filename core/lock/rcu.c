@@ -4,8 +4,8 @@
  * Callbacks go through three lists: gathered (of each CPU) -> next -> waiting, for the grace period
  * `wanted`. Only `gathered` is touched by call_rcu(), without a lock.
  *
- * Order of memory. Who removed an object begins a grace period after that (rcu_begun grows, a full
- * barrier). A CPU reads rcu_begun, by acquire, and stores it in `seen`, by release: its readers
+ * Order of memory. Who removed an object begins a grace period after that (begun grows, a full
+ * barrier). A CPU reads begun, by acquire, and stores it in `seen`, by release: its readers
  * until then are before the store, those after it find the object removed. Who finds `seen`, by
  * acquire, large enough, comes after those readers. An idling CPU clears `idle` and then has a full
  * barrier: who begins a grace period and still finds it idle, is before all of its readers.
@@ -101,9 +101,8 @@ static void begin_period(void)
 		return;
 	list_splice(&waiting, &next);
 	wanted = begun + 1;
-	smp_mb(); /* what was removed, before any look at who idles */
 	smp_store_release(&begun, wanted);
-	smp_mb();
+	smp_mb(); /* before any look at who idles */
 	begun_ns = ktime_ns();
 }
 
@@ -160,7 +159,7 @@ void rcu_idle_enter(void)
 
 	ASSERT(!cpu->readers);
 	smp_store_release(&cpu->idle, true);
-	smp_mb(); /* before the look at the others: of two that begin to idle, the second sees both */
+	smp_mb(); /* before a look at the others: of two that begin to idle, one sees both */
 	while ((cpu->gathered.end || READ_ONCE(waiting.end)) && advance(cpu))
 		continue; /* if not, somebody does not idle, and his tick will look */
 }

@@ -22,7 +22,7 @@
  *	take the object out of the structure
  *	call_rcu(&object->rcu, free_it)		or synchronize_rcu(); free
  *
- * How a grace period is known to be over. They are numbered; rcu_begun is the number of the last one
+ * How a grace period is known to be over. They are numbered; `begun` is the number of the last one
  * that began. A CPU in a quiescent state notes that number (`seen`): it has no reader left from
  * before. Grace period n is over when each CPU has noted n or more, or idles. Callbacks gather on
  * the CPU that made them; in its next quiescent state they join those of the others, who wait for
@@ -50,7 +50,7 @@
 
 #include "core/base/atomic.h"
 
-/* In an object that call_rcu() is to free; may share its place with what a dead one needs no more. */
+/* In an object that call_rcu() is to free; it may lie where a dead object has nothing else. */
 struct rcu_head {
 	struct rcu_head *next;
 	void (*function)(struct rcu_head *head);

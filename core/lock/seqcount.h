@@ -18,7 +18,7 @@ typedef struct {
 	u32 sequence;
 } seqcount_t;
 
-/* Around a change; under the writers' lock. */
+/* Around a change, by one writer at a time. */
 static __always_inline void write_seqcount_begin(seqcount_t *count)
 {
 	WRITE_ONCE(count->sequence, count->sequence + 1);
@@ -28,12 +28,6 @@ static __always_inline void write_seqcount_begin(seqcount_t *count)
 static __always_inline void write_seqcount_end(seqcount_t *count)
 {
 	smp_store_release(&count->sequence, count->sequence + 1);
-}
-
-/* What was read until now is void for all who have not looked again. Under the writers' lock. */
-static __always_inline void write_seqcount_invalidate(seqcount_t *count)
-{
-	smp_store_release(&count->sequence, count->sequence + 2);
 }
 
 /* The count to look for afterwards. An odd one, in the middle of a change, will not be found. */

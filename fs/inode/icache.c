@@ -56,23 +56,6 @@ static __always_inline int inode_compare(const struct inode *inode, const struct
 	return 0;
 }
 
-/* The bucket's lock: to look only, or (@fresh) to put one in if there is none. */
-static __always_inline void lock_to_find(u32 bucket, const struct inode *fresh)
-{
-	if (fresh)
-		inode_table_lock(&table, NULL, bucket);
-	else
-		inode_table_lock_to_read(&table, NULL, bucket);
-}
-
-static __always_inline void unlock_found(u32 bucket, const struct inode *fresh)
-{
-	if (fresh)
-		inode_table_unlock(&table, NULL, bucket);
-	else
-		inode_table_unlock_read(&table, NULL, bucket);
-}
-
 static u32 bucket_of(const struct super_block *sb, ino_t number)
 {
 	return inode_hash((uintptr_t)sb, number, inode_cache_hash.bits);
@@ -114,7 +97,7 @@ static void free_memory(struct inode *inode)
 	struct super_block *sb = inode->sb;
 
 	kmem_cache_free(sb->type->inode_slab, (char *)inode - sb->type->inode_before);
-	atomic_dec_return(&sb->inode_count); /* @sb goes once it has no inodes: the last look at it */
+	atomic_dec_return(&sb->inode_count); /* the last look at @sb, which goes without inodes */
 }
 
 #ifdef LOCKLESS_WALK
@@ -215,7 +198,7 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 		REGION_MARK(HASH_inode, 0);
 		u32 bucket = bucket_of(sb, number);
 
-		lock_to_find(bucket, fresh);
+		(fresh ? inode_table_lock : inode_table_lock_to_read)(&table, NULL, bucket);
 		inode = inode_table_find(&table, NULL, bucket, &key, inode_compare, &steps);
 		REGION_MARK(HASH_inode, 1);
 		if (count) {
@@ -228,7 +211,7 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 			insert_locked(fresh, bucket);
 			inode = fresh;
 		}
-		unlock_found(bucket, fresh);
+		(fresh ? inode_table_unlock : inode_table_unlock_read)(&table, NULL, bucket);
 		if (!leaving)
 			return inode;
 		count = false;

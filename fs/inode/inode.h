@@ -170,6 +170,7 @@ static inline void mark_inode_dirty(struct inode *inode)
  * permission without a lock. Under inode->lock. */
 static inline void inode_set_owner(struct inode *inode, umode_t mode, uid_t uid, gid_t gid)
 {
+	lockdep_assert_held(&inode->lock);
 	write_seqcount_begin(&inode->owner_sequence);
 	WRITE_ONCE(inode->mode, mode);
 	WRITE_ONCE(inode->uid, uid);

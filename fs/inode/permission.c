@@ -30,11 +30,9 @@ static __always_inline void read_owner(const struct inode *inode, umode_t *mode,
 int inode_permission(struct inode *inode, int mask)
 {
 	const struct cred *cred = current->cred;
-	umode_t mode, bits;
+	umode_t mode = READ_ONCE(inode->mode), bits;
 	uid_t uid;
 	gid_t gid;
-
-	read_owner(inode, &mode, &uid, &gid);
 
 	if (unlikely(mask & MAY_WRITE)) {
 		if ((inode->sb->flags & SB_RDONLY) && !is_special(inode))
@@ -47,6 +45,7 @@ int inode_permission(struct inode *inode, int mask)
 			return 0;
 		return -EACCES; /* a file that nobody may execute */
 	}
+	read_owner(inode, &mode, &uid, &gid);
 	if (cred->euid == uid)
 		bits = mode >> 6;
 	else if (in_group(cred, gid))

@@ -17,13 +17,7 @@
  *   - children: the parent's dentry->lock
  * Lock order: tree_lock -> bucket lock -> dentry->lock -> LRU list.
  *
- * And for those who walk without locks, with DENTRY_LOCK=rcu. They see a dentry's parent, name,
- * inode (from one to none) and UNHASHED change only within changes_begin() and changes_end(), whose callers exclude
- * each other: they hold the directory's lock and a reference, or the bucket lock over a dentry to
- * which there is no other reference, so that nobody can get one. A walk takes its reference first
- * and then looks whether something changes (lockless_hold()); who needs to be alone begins a change
- * and then looks at the references. So one of the two sees the other. What is dead stays in memory
- * for a grace period, with its name.
+ * For those who walk without locks, see changes_begin() in dcache.h.
  */
 #include "fs/file/file.h"
 #include "fs/inode/lru.h"
@@ -51,22 +45,6 @@ const struct notify_operations *notify_operations;
 #endif
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
-
-#ifdef LOCKLESS_WALK
-static inline void changes_begin(struct dentry *dentry)
-{
-	write_seqcount_begin(&dentry->sequence);
-	smp_mb(); /* before a look at the count of references */
-}
-
-static inline void changes_end(struct dentry *dentry)
-{
-	write_seqcount_end(&dentry->sequence);
-}
-#else
-#define changes_begin(dentry) ((void)0)
-#define changes_end(dentry) ((void)0)
-#endif
 
 static bool name_is_inline(const struct dentry *dentry)
 {

@@ -123,5 +123,30 @@ static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent, const c
 	return dentry;
 }
 
+/*
+ * For those who walk without locks (lockless/lockless.h): they see a dentry's parent, name, inode
+ * (from one to none) and UNHASHED change only between changes_begin() and changes_end(). Who calls
+ * these excludes others: he holds the directory's lock and a reference; or the bucket lock, while
+ * there is no other reference, nor can anybody get one. A walk takes its reference first, and then
+ * looks whether something changes (lockless_hold()); who needs to be alone begins the change, and
+ * then looks at the references: so one of the two sees the other. What is dead stays in memory, with
+ * its name, for a grace period.
+ */
+#ifdef LOCKLESS_WALK
+static inline void changes_begin(struct dentry *dentry)
+{
+	write_seqcount_begin(&dentry->sequence);
+	smp_mb(); /* before a look at the count of references */
+}
+
+static inline void changes_end(struct dentry *dentry)
+{
+	write_seqcount_end(&dentry->sequence);
+}
+#else
+#define changes_begin(dentry) ((void)0)
+#define changes_end(dentry) ((void)0)
+#endif
+
 /* Unhashed, negative; NULL: no memory. */
 struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash);

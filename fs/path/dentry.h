@@ -66,7 +66,7 @@ struct dentry {
 	atomic_t refcount;   /* with DREF_KEPT */
 	spinlock_t lock;     /* parent, and children */
 #ifdef LOCKLESS_WALK
-	seqcount_t sequence; /* of all above but the counts, for who walks without locks; see dcache.c */
+	seqcount_t sequence; /* of all above but the counts: dcache.h, changes_begin() */
 #endif
 	char inline_name[DNAME_INLINE];
 

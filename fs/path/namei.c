@@ -374,10 +374,11 @@ static __always_inline int walk_lockless(int dfd, const char **name, unsigned fl
 					 const struct new_name *create, const struct last *last,
 					 struct path *path)
 {
-	enum lockless_end end = last	 ? LOCKLESS_PARENT
-				: create ? LOCKLESS_CREATE
-					 : LOCKLESS_FIND;
+	enum lockless_end end = create ? LOCKLESS_CREATE : LOCKLESS_FIND;
 	struct lockless_place place;
+
+	if (last)
+		end = LOCKLESS_PARENT;
 
 	/* where the last component is all, there is nothing to walk */
 	if ((flags & LOOKUP_REFERENCED) || (last && !(*name)[component_length(*name)]))

@@ -7,8 +7,8 @@
  * writes the lock, whose cache line goes from CPU to CPU as with a spinlock: little is gained where
  * a lookup is short.
  *
- * state: the number of readers, and bit 31 while a writer has the lock or waits for it, from when on
- * no reader comes in.
+ * state: the number of readers, and bit 31 while a writer has the lock or waits for it: then no
+ * further reader comes in.
  */
 #define RWLOCK_WRITER (1u << 31)
 

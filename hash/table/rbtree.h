@@ -15,8 +15,8 @@
  * which leaves two repairs: skew() turns a red left child to the right, split() lifts the middle of
  * two reds in a row.
  *
- * Locks: bucket (hash/lock): each tree has one of its own, as a bucket has; then the list of trees'.
- * A reader without a lock would meet nodes that a rotation is moving.
+ * Locks: bucket (hash/lock): each tree has one of its own, as a bucket has; then the list of
+ * trees'. A reader without a lock would meet nodes that a rotation is moving.
  */
 #include "hash/table/template.h"
 #include "core/base/list.h"

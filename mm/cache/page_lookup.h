@@ -55,8 +55,8 @@ static __always_inline u32 page_bucket(const struct address_space *mapping, pgof
 			 page_cache_hash.bits);
 }
 
-/* The page with a reference, or NULL; counted. Between page_table_lock() or page_table_lock_to_read() and its end.
- */
+/* The page with a reference, or NULL; counted. Between page_table_lock(), or _lock_to_read(), and
+ * its end. */
 static __always_inline struct page *page_find(struct address_space *mapping, u32 bucket,
 					      pgoff_t index)
 {

@@ -47,8 +47,8 @@ static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent, const
 	return dentry;
 }
 
-/* To @dentry of @place's mount, or, if something is mounted there, to the top of it. false: it is not
- * simple, the walk is where it was; as below. */
+/* To @dentry of @place's mount, or, if something is mounted there, to the top of it. false: it is
+ * not simple, the walk is where it was; as below. */
 static bool enter(struct lockless_place *place, struct dentry *dentry)
 {
 	struct path path = {place->path.mount, dentry};
@@ -95,6 +95,13 @@ static bool step_up(struct lockless_place *place)
 	return enter(place, parent);
 }
 
+/* What was looked for at the cost of @steps is taken for the answer. */
+static __always_inline void count_hit(struct hash_counters *counts, u64 steps)
+{
+	counts->hits++;
+	counts->hit_steps += steps;
+}
+
 /* The component @name, of that length, which is in the cache, but not simple: "." or "..", a
  * symbolic link, a mount point, a directory that not everybody may search. A symbolic link is not
  * stepped onto if it @follows. */
@@ -118,8 +125,7 @@ static noinline bool step_slowly(struct lockless_place *place, const char *name,
 	if (read_seqcount_retry(&child->sequence, sequence) || !lockless_still_there(place) ||
 	    !enter(place, child))
 		return false;
-	counts.hits = 1;
-	counts.hit_steps = steps;
+	count_hit(&counts, steps);
 	count_lookups(&counts);
 	return true;
 }
@@ -143,73 +149,68 @@ static __always_inline bool begin(struct lockless_place *place, int dfd, bool at
 	return !read_seqcount_retry(&fs->sequence, sequence) && place->inode;
 }
 
+/* What is to become of a walk that has come to the end of what is simple. */
+struct stop {
+	enum lockless_end end;
+	bool follows; /* a symbolic link in the last component */
+	bool known;   /* the name is in the cache, or "." or "..", and no link to follow */
+};
+
 /*
- * Step by step, as long as it is simple: what is left of @name, or ERR_PTR(-ENOENT). With
- * LOCKLESS_PARENT the last component is left. If it is a symbolic link, it @follows. *@known: there is such a name in the cache, or it is
- * "." or "..", but it is not simple; it is no symbolic link to follow. @counts grows by the names that were found.
+ * Step by step, as long as it is simple: what is left of @name, or ERR_PTR(-ENOENT). Where it
+ * stops, @stop tells why. @counts grows by the names that were found.
  */
 static __always_inline const char *walk_simply(struct lockless_place *place, const char *name,
-					       enum lockless_end end, bool follows, bool *known,
-					       struct hash_counters *counts)
+					       struct stop *stop, struct hash_counters *counts)
 {
 	struct dentry *dentry = place->path.dentry;
 	struct inode *inode = place->inode;
 	u32 sequence = place->sequence;
 
-	*known = false;
+	stop->known = false;
 	if (unlikely(may_search(inode)))
 		return name;
 	for (;;) {
 		u32 length = component_length(name), child_sequence;
 		const char *next = name + length;
 		bool at_end = !*next;
+		u64 steps = 0;
 
 		if (!at_end)
 			next = skip_slashes(next + 1);
-		if (at_end ? end == LOCKLESS_PARENT : unlikely(!*next))
+		if (at_end ? stop->end == LOCKLESS_PARENT : unlikely(!*next))
 			break; /* followed by slashes alone, it has to be a directory */
-		if (unlikely(*name == '.')) {
-			*known = true;
+		stop->known = *name == '.';
+		if (unlikely(stop->known))
 			break;
-		}
-
-		u64 steps = 0;
 		struct dentry *child =
 			find_child(dentry, name, length, counts, &child_sequence, &steps);
-
-		if (unlikely(!child))
+		/* whether the child stays what it was is looked at from the next, or at the end */
+		if (unlikely(!child) || unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 			break;
-		struct inode *child_inode = READ_ONCE(child->inode);
-		u8 flags = READ_ONCE(child->flags);
-
-		/* whether the child has stayed what it was is looked at from the next, or at the end */
-		if (unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
-			break;
-		if (unlikely(!child_inode)) { /* and if it has no inode, here */
-			if ((at_end && end == LOCKLESS_CREATE) ||
+		inode = READ_ONCE(child->inode);
+		if (unlikely(!inode)) { /* and if there is none, here */
+			if ((at_end && stop->end == LOCKLESS_CREATE) ||
 			    read_seqcount_retry(&child->sequence, child_sequence))
 				break;
-			counts->hits++;
-			counts->hit_steps += steps;
+			count_hit(counts, steps);
 			return ERR_PTR(-ENOENT);
 		}
-		if (unlikely(flags & D_MOUNTED) ||
-		    (at_end ? S_ISLNK(READ_ONCE(child_inode->mode))
-			    : unlikely(!is_open_directory(child_inode)))) {
-			*known = !S_ISLNK(READ_ONCE(child_inode->mode)) || (at_end && !follows);
+		umode_t mode = READ_ONCE(inode->mode);
+		if (unlikely(READ_ONCE(child->flags) & D_MOUNTED) ||
+		    (at_end ? S_ISLNK(mode) : unlikely(!is_open_directory(inode)))) {
+			stop->known = !S_ISLNK(mode) || (at_end && !stop->follows);
 			break;
 		}
-		counts->hits++;
-		counts->hit_steps += steps;
+		count_hit(counts, steps);
 		dentry = child;
-		inode = child_inode;
+		place->inode = inode;
 		sequence = child_sequence;
 		name = next;
 		if (at_end)
 			break;
 	}
 	place->path.dentry = dentry;
-	place->inode = inode;
 	place->sequence = sequence;
 	return name;
 }
@@ -217,22 +218,22 @@ static __always_inline const char *walk_simply(struct lockless_place *place, con
 const char *lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end end,
 			  struct lockless_place *place)
 {
-	bool follows = flags & LOOKUP_FOLLOW, known;
+	struct stop stop = {.end = end, .follows = flags & LOOKUP_FOLLOW};
 	struct hash_counters counts = {0};
 
 	if (unlikely(!*name) || !begin(place, dfd, *name == '/'))
 		return NULL;
 	name = skip_slashes(name);
 	while (*name) {
-		name = walk_simply(place, name, end, follows, &known, &counts);
-		if (unlikely(IS_ERR(name)) || likely(!*name) || !known)
+		name = walk_simply(place, name, &stop, &counts);
+		if (unlikely(IS_ERR(name)) || likely(!*name) || !stop.known)
 			break;
 
 		u32 length = component_length(name);
 		const char *next = name + length;
 		bool at_end = !*next;
 
-		if (!step_slowly(place, name, length, !at_end || follows))
+		if (!step_slowly(place, name, length, !at_end || stop.follows))
 			break;
 		name = skip_slashes(next);
 	}

@@ -8,12 +8,12 @@
  * or from the start if the place has changed. Only success, and that a name is known not to exist,
  * are told by this one, so that every error is found in one place.
  *
- * How it knows that what it read is true. What it stands on, and looks at, stays in memory, since it
- * is a reader (core/lock/rcu.h). Each dentry has a sequence count. The walk takes that of a child
- * before it compares the child's name and parent and reads its inode; and it looks at it again when
- * it has found the child's own child, or at the end. If it is the same, name, parent and inode
- * belonged together, and the directory whose permission was checked was still that one when the name
- * was found in it. After Linux's walk of 2.6.38 (Nick Piggin), the baseline of Tsai 2015.
+ * How it knows that what it read is true. What it stands on, and looks at, stays in memory, since
+ * it is a reader (core/lock/rcu.h). Each dentry has a sequence count. The walk takes that of a
+ * child before it compares the child's name and parent and reads its inode; and it looks at it
+ * again when it has found the child's own child, or at the end. If it is the same, name, parent and
+ * inode belonged together, and the directory whose permission was checked was still that one when
+ * the name was found in it. After Linux's walk of 2.6.38 (Nick Piggin), the baseline of Tsai 2015.
  */
 #pragma once
 
@@ -33,9 +33,9 @@ struct lockless_place {
 enum lockless_end { LOCKLESS_FIND, LOCKLESS_CREATE, LOCKLESS_PARENT };
 
 /*
- * Walk @name from @dfd, or the root, as far as it is simple; flags as path_lookup()'s. What is left of
- * @name, to be walked from *@place on: "" at the end; NULL: nothing could be walked, start otherwise;
- * ERR_PTR(-ENOENT). Between rcu_read_lock() and rcu_read_unlock().
+ * Walk @name from @dfd, or the root, as far as it is simple; flags as path_lookup()'s. What is left
+ * of @name, to be walked from *@place on: "" at the end; NULL: nothing could be walked, start
+ * otherwise; ERR_PTR(-ENOENT). Between rcu_read_lock() and rcu_read_unlock().
  */
 const char *lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end end,
 			  struct lockless_place *place);

@@ -5,20 +5,10 @@
  */
 #include <stdio.h>
 
-#include "fs/inode/attributes.h"
-#include "fs/path/namei.h"
 #include "hash/cache.h"
-#include "fs/start.h"
-#include "core/log/assert.h"
-#include "hosted/harness/harness.h"
-#include "hosted/interleave/programs/worlds.h"
-#include "hosted/interleave/ring/ring.h"
+#include "hosted/interleave/programs/lockless.h"
 
-#define ROUNDS 3
-#define STRANGER 1000
-
-/* The text of a path has slack behind it (dentry.h). */
-static int stat_path(const char *path)
+int stat_path(const char *path)
 {
 	struct kstat stat;
 	char text[64];
@@ -27,23 +17,23 @@ static int stat_path(const char *path)
 	return (int)sys_newfstatat(AT_FDCWD, text, &stat, 0);
 }
 
-static void be_stranger(void)
-{
-	struct cred *cred = prepare_cred();
-
-	cred->uid = cred->euid = cred->suid = STRANGER;
-	cred->gid = cred->egid = cred->sgid = STRANGER;
-	set_cred(cred);
-}
-
-static void make_file(const char *path)
+void make_file(const char *path)
 {
 	CHECK_EQUAL(write_at(path, O_CREAT | O_WRONLY, 0, "x", 1), 1);
 }
 
-static void make_directory(const char *path, umode_t mode)
+void make_directory(const char *path, umode_t mode)
 {
 	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, path, mode), 0);
+}
+
+void forget_names(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		shrink_dcache(100);
+		shrink_icache(100);
+	}
 }
 
 /* ---- names that always exist ------------------------------------------------------------------ */
@@ -263,15 +253,6 @@ RING_PROGRAM(lockless_half_moved, prepare_names, 100)
 	world_unmount();
 }
 
-static void forget_names(void *unused)
-{
-	(void)unused;
-	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
-		shrink_dcache(100);
-		shrink_icache(100);
-	}
-}
-
 /* What is looked at is reclaimed, and read in again. */
 RING_PROGRAM(lockless_reclaim, world_ext2, 60)
 {
@@ -284,83 +265,6 @@ RING_PROGRAM(lockless_reclaim, world_ext2, 60)
 	task_start(look_for, "/mnt/d/e/./../e/file");
 	task_start(forget_names, NULL);
 	ring_run();
-	world_unmount();
-}
-
-/* ---- where walks begin ------------------------------------------------------------------------ */
-
-static void change_directory(void *unused)
-{
-	(void)unused;
-	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
-		make_directory("/mnt/d", 0755);
-		make_file("/mnt/d/file");
-		CHECK_EQUAL(sys_chdir("/mnt/d"), 0);
-		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/file", 0), 0);
-		CHECK_EQUAL(sys_chdir("/mnt/m"), 0);
-		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d", AT_REMOVEDIR), 0);
-	}
-}
-
-static void look_from_there(void *unused)
-{
-	(void)unused;
-	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
-		int error = stat_path("file");
-
-		CHECK(error == 0 || error == -ENOENT);
-		CHECK_EQUAL(stat_path("../e"), 0);
-	}
-}
-
-/* Of threads, one changes the working directory, which is gone soon after, or the root of another
- * mount. */
-RING_PROGRAM(lockless_chdir, world_tmpfs, 60)
-{
-	world_mount();
-	make_directory("/mnt/e", 0755);
-	make_directory("/mnt/m", 0755);
-	CHECK_EQUAL(sys_mount("none", "/mnt/m", "tmpfs", 0, "mode=755"), 0);
-	CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
-	task_start(look_from_there, NULL);
-	task_start(change_directory, NULL);
-	task_start(forget_names, NULL);
-	ring_run();
-	CHECK_EQUAL(sys_chdir("/"), 0);
-	CHECK_EQUAL(sys_umount2("/mnt/m", 0), 0);
-	world_unmount();
-}
-
-static void change_mounts(void *unused)
-{
-	(void)unused;
-	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user()) {
-		CHECK_EQUAL(sys_chdir("/mnt/m"), 0);
-		CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
-	}
-}
-
-static void look_beside(void *unused)
-{
-	(void)unused;
-	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user())
-		CHECK_EQUAL(stat_path("../e"), 0);
-}
-
-/* From one mount to another: never to the directory of the one by way of the other. */
-RING_PROGRAM(lockless_chdir_mounts, world_tmpfs, 100)
-{
-	world_mount();
-	make_directory("/mnt/e", 0755);
-	make_directory("/mnt/m", 0755);
-	CHECK_EQUAL(sys_mount("none", "/mnt/m", "tmpfs", 0, "mode=755"), 0);
-	CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
-	task_start(look_beside, NULL);
-	task_start(look_beside, NULL);
-	task_start(change_mounts, NULL);
-	ring_run();
-	CHECK_EQUAL(sys_chdir("/"), 0);
-	CHECK_EQUAL(sys_umount2("/mnt/m", 0), 0);
 	world_unmount();
 }
 
@@ -446,136 +350,5 @@ RING_PROGRAM(lockless_evict, world_ext2, 60)
 	task_start(see_it_whole, NULL);
 	task_start(rename_and_remove, NULL);
 	ring_run();
-	world_unmount();
-}
-
-/* ---- what is forbidden ------------------------------------------------------------------------ */
-
-static void try_to_reach(void *path)
-{
-	be_stranger();
-	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user())
-		CHECK(stat_path(path) != 0);
-	set_cred(get_cred(&init_cred));
-}
-
-/* The directory that all may search is removed, and one of its name, made of the same dentry, has
- * what only root may see. */
-static void make_private(void *unused)
-{
-	(void)unused;
-	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d", AT_REMOVEDIR), 0);
-	make_directory("/mnt/d", 0700);
-	make_file("/mnt/d/secret");
-}
-
-RING_PROGRAM(lockless_private, world_tmpfs, 100)
-{
-	world_mount();
-	make_directory("/mnt/d", 0755);
-	task_start(try_to_reach, "/mnt/d/secret");
-	task_start(make_private, NULL);
-	ring_run();
-	world_unmount();
-}
-
-/* 0700 and root's, 0 and root's, 0 and the stranger's: he is never let in. */
-static void change_owner(void *directory)
-{
-	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
-		CHECK_EQUAL(vfs_chmod(directory, 0), 0);
-		CHECK_EQUAL(vfs_chown(directory, STRANGER, STRANGER), 0);
-		CHECK_EQUAL(vfs_chown(directory, 0, 0), 0);
-		CHECK_EQUAL(vfs_chmod(directory, 0700), 0);
-	}
-}
-
-RING_PROGRAM(lockless_owner, world_tmpfs, 100)
-{
-	struct path directory;
-
-	world_mount();
-	make_directory("/mnt/d", 0700);
-	make_file("/mnt/d/secret");
-	CHECK_EQUAL(find_path("/mnt/d", 0, &directory), 0);
-	task_start(try_to_reach, "/mnt/d/secret");
-	task_start(change_owner, &directory);
-	ring_run();
-	path_put(&directory);
-	world_unmount();
-}
-
-/* ---- mounts ----------------------------------------------------------------------------------- */
-
-static atomic_t open_over; /* at least so many files of what is mounted are open */
-
-static void mount_over(void *unused)
-{
-	(void)unused;
-	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
-		CHECK_EQUAL(sys_mount("none", "/mnt/d", "tmpfs", 0, "mode=755"), 0);
-		make_file("/mnt/d/over");
-		int error = (int)sys_umount2("/mnt/d", 0);
-		CHECK(error == 0 || error == -EBUSY);
-		if (error)
-			CHECK_EQUAL(sys_umount2("/mnt/d", MNT_DETACH), 0);
-		else
-			CHECK_EQUAL(atomic_read(&open_over), 0);
-	}
-}
-
-static void look_through(void *path)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "%s", (const char *)path);
-	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
-		int error = stat_path(text);
-		CHECK(error == 0 || error == -ENOENT);
-		struct file *file = open_path(text, O_RDONLY, 0);
-		CHECK(!IS_ERR(file) || PTR_ERR(file) == -ENOENT);
-		if (IS_ERR(file))
-			continue;
-		bool over = strstr(text, "over");
-		atomic_add(over, &open_over);
-		ring_user();
-		atomic_sub(over, &open_over);
-		fput(file);
-	}
-}
-
-static void bind_over(void *unused)
-{
-	(void)unused;
-	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
-		CHECK_EQUAL(sys_mount("/mnt/e", "/mnt/d", "none", MS_BIND, NULL), 0);
-		CHECK_EQUAL(sys_umount2("/mnt/d", MNT_DETACH), 0);
-	}
-}
-
-/* A mount of a part of a file system that stays. */
-RING_PROGRAM(lockless_binds, world_tmpfs, 100)
-{
-	world_mount();
-	make_directory("/mnt/d", 0755);
-	make_directory("/mnt/e", 0755);
-	make_file("/mnt/e/over");
-	task_start(look_through, "/mnt/d/over");
-	task_start(look_through, "/mnt/d/over");
-	task_start(bind_over, NULL);
-	ring_run();
-	world_unmount();
-}
-
-RING_PROGRAM(lockless_mounts, world_tmpfs, 60)
-{
-	world_mount();
-	make_directory("/mnt/d", 0755);
-	make_file("/mnt/d/under");
-	task_start(look_through, "/mnt/d/under");
-	task_start(look_through, "/mnt/d/over");
-	task_start(mount_over, NULL);
-	ring_run();
-	CHECK_EQUAL(stat_path("/mnt/d/under"), 0);
 	world_unmount();
 }
