@@ -368,8 +368,8 @@ static __always_inline int walk_to_end(struct walk *walk, const char *name, stru
 }
 
 #ifdef LOCKLESS_WALK
-/* As far as it goes without locks and references: what is left of *@name, from *@path on, which is
- * referenced; or -ENOENT. Else nothing is changed, and the walk begins as ever. */
+/* As far as it goes without locks and references: 1, what is left is *@name, from *@path on, which
+ * is referenced; 0, the walk begins as ever; or -ENOENT. */
 static __always_inline int walk_lockless(int dfd, const char **name, unsigned flags,
 					 const struct new_name *create, const struct last *last,
 					 struct path *path)
@@ -386,11 +386,10 @@ static __always_inline int walk_lockless(int dfd, const char **name, unsigned fl
 	rcu_read_lock();
 	const char *rest = lockless_walk(dfd, *name, flags, end, &place);
 	if (likely(!IS_ERR_OR_NULL(rest))) {
-		if (likely(lockless_hold(&place, path)))
-			*name = rest;
-		else
-			path->mount = NULL;
-		return 0;
+		if (unlikely(!lockless_hold(&place, path)))
+			return 0;
+		*name = rest;
+		return 1;
 	}
 	rcu_read_unlock();
 	return PTR_ERR_OR_ZERO(rest);
@@ -412,15 +411,14 @@ int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *crea
 
 	if (unlikely(!*name && !(flags & LOOKUP_EMPTY)))
 		return -ENOENT;
-	walk.path.mount = NULL;
-	TRY(walk_lockless(dfd, &name, flags, create, last, &walk.path));
-	if (walk.path.mount && likely(!*name)) {
+	int walked = TRY(walk_lockless(dfd, &name, flags, create, last, &walk.path));
+	if (walked && likely(!*name)) {
 		if (last) /* nothing but slashes */
 			last->type = LAST_ROOT;
 		*path = walk.path;
 		return 0;
 	}
-	if (!walk.path.mount)
+	if (!walked)
 		TRY(walk_start(&walk, dfd, absolute));
 	walk.root.mount = NULL;
 	walk.flags = flags;
