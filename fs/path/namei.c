@@ -211,7 +211,7 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 		return ERR_PTR(-ENOENT);
 	}
 	bool follows = place == ON_THE_WAY || (walk->flags & LOOKUP_FOLLOW) || walk->directory;
-	if (S_ISLNK(inode->mode) && follows)
+	if (S_ISLNK(READ_ONCE(inode->mode)) && follows)
 		return follow_link(walk, found);
 	dput(walk->path.dentry);
 	walk->path.dentry = found;
@@ -324,7 +324,7 @@ next_directory: /* @name is a component of what must be a directory, @dentry */
 	if (unlikely(name[length] == '/') && component_type(name, length) == LAST_NORM)
 		TRY(last_slash(walk));
 	child = find_child(dentry, name, length, &inode, counts);
-	if (likely(inode != NULL) && likely(!S_ISLNK(inode->mode))) {
+	if (likely(inode != NULL) && likely(!S_ISLNK(READ_ONCE(inode->mode)))) {
 		walk->path.dentry = child;
 		dput(dentry);
 		return 0;
