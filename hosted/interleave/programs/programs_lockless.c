@@ -321,6 +321,36 @@ RING_PROGRAM(lockless_unlink_tmpfs, world_tmpfs, 60)
 	come_and_go();
 }
 
+static void open_once(void *unused)
+{
+	(void)unused;
+	struct file *file = open_path("/mnt/d/file", O_RDONLY, 0);
+	CHECK(!IS_ERR(file) || PTR_ERR(file) == -ENOENT);
+	if (!IS_ERR(file))
+		fput(file);
+}
+
+static void remove_once(void *unused)
+{
+	(void)unused;
+	struct file *file = open_path("/mnt/d/file", O_RDONLY, 0);
+	CHECK(!IS_ERR(file));
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/file", 0), 0);
+	fput(file); /* the last reference to an unhashed dentry */
+}
+
+RING_PROGRAM(lockless_last_reference, world_tmpfs, 100)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	make_file("/mnt/d/file");
+	task_start(open_once, NULL);
+	task_start(open_once, NULL);
+	task_start(remove_once, NULL);
+	ring_run();
+	world_unmount();
+}
+
 /* Whole before it has its name, and until it has lost it. */
 static void rename_and_remove(void *unused)
 {
