@@ -253,33 +253,6 @@ RING_PROGRAM(lockless_half_moved, prepare_names, 100)
 	world_unmount();
 }
 
-static void open_and_close(void *path)
-{
-	struct file *file = open_path(path, O_RDONLY, 0);
-
-	CHECK(!IS_ERR(file));
-	fput(file);
-}
-
-static void forget_once(void *unused)
-{
-	(void)unused;
-	shrink_dcache(100);
-	shrink_dcache(100); /* what was only marked as unused before */
-}
-
-/* Reclaim takes a name as unused that a walk is taking a reference to. */
-RING_PROGRAM(lockless_reclaim_once, world_ext2, 100)
-{
-	world_mount();
-	make_directory("/mnt/d", 0755);
-	make_file("/mnt/d/file");
-	task_start(open_and_close, "/mnt/d/file");
-	task_start(forget_once, NULL);
-	ring_run();
-	world_unmount();
-}
-
 /* What is looked at is reclaimed, and read in again. */
 RING_PROGRAM(lockless_reclaim, world_ext2, 60)
 {
