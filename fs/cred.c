@@ -64,6 +64,7 @@ struct fs_context *fs_context_fork(struct fs_context *parent)
 		return NULL;
 	atomic_set(&fs->refcount, 1);
 	spin_lock_init(&fs->lock, "fs_context->lock");
+	fs->sequence = (seqcount_t){0};
 	guard(spinlock, &parent->lock);
 	fs->umask = parent->umask;
 	fs->root = parent->root;

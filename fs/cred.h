@@ -29,8 +29,10 @@ struct fs_context {
 	atomic_t refcount; /* tasks, and who looks at it from outside */
 	umode_t umask;	   /* changed by xchg() */
 
-	/* lock, against another thread's chdir; inside mount_lock's */
+	/* lock, against another thread's chdir; inside mount_lock's. Who walks without locks reads
+	 * by the sequence count. */
 	spinlock_t lock;
+	seqcount_t sequence;
 	struct path root, cwd;
 };
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 HASH = Path(__file__).resolve().parent
 TABLE_CACHES = ("page", "buffer", "inode", "dentry", "swap")
+LOCK_CACHES = TABLE_CACHES[:-1]  # the swap cache's own table has a bucket's locks
 CACHES = (*TABLE_CACHES, "name")
 
 # As configs/default_defconfig: fewest instructions with a good spread.
@@ -30,6 +31,7 @@ DEFAULTS = {
     "SWAP_HASH": "fibonacci",
     **{f"{cache.upper()}_TABLE": "chained" for cache in TABLE_CACHES},
     "SWAP_TABLE": "page",
+    **{f"{cache.upper()}_LOCK": "bucket" for cache in TABLE_CACHES if cache != "swap"},
 }
 # What SWAP_TABLE may be besides a structure: then no function of the swap cache's own is asked.
 SHARED = {"page": "The page cache's table, and its function: as in Linux 2.2."}
@@ -75,10 +77,25 @@ def structures():
     return sorted(path.stem for path in (HASH / "table").glob("*.h") if served_caches(path) is not None)
 
 
+def schemes():
+    """The lock schemes: each header of hash/lock that declares which caches it can serve."""
+    return sorted(path.stem for path in (HASH / "lock").glob("*.h") if served_caches(path) is not None)
+
+
 def served_caches(path):
-    """The line "Caches: page buffer ..." of a structure's opening comment, or None."""
-    match = re.search(r"^ \* Caches: (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    """The line "Caches: page buffer ..." of a structure's or lock scheme's opening comment, or None."""
+    return declared(path, "Caches")
+
+
+def declared(path, what):
+    """The words of a line "Caches: page buffer" of a header's opening comment, or None."""
+    match = re.search(rf"^ \* {what}: ([\w -]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     return match.group(1).split() if match else None
+
+
+def locks_of(structure):
+    """The lock schemes that a structure works with."""
+    return declared(HASH / "table" / f"{structure}.h", "Locks") or []
 
 
 def summary(path):
@@ -96,6 +113,9 @@ def choices():
         tables = [n for n in structures() if cache in served_caches(HASH / "table" / f"{n}.h")]
         own = {n: summary(HASH / "table" / f"{n}.h") for n in tables}
         found[f"{cache.upper()}_TABLE"] = {**SHARED, **own} if cache == "swap" else own
+    for cache in LOCK_CACHES:
+        names = [n for n in schemes() if cache in served_caches(HASH / "lock" / f"{n}.h")]
+        found[f"{cache.upper()}_LOCK"] = {n: summary(HASH / "lock" / f"{n}.h") for n in names}
     return found
 
 
@@ -126,11 +146,31 @@ def check_structure(cache, name):
         )
 
 
+def check_lock(cache, name, structure):
+    """Refuse a lock scheme that is not there, or that this cache, or its structure, cannot use."""
+    names = schemes()
+    if name not in names:
+        raise ChoiceError(f"no lock scheme '{name}'. There are:\n" + "\n".join(f"  {n}" for n in names))
+    served = served_caches(HASH / "lock" / f"{name}.h")
+    if cache not in served:
+        raise ChoiceError(
+            f"{cache.upper()}_LOCK={name} cannot work: {name} serves the caches {', '.join(served)} only"
+            f" (hash/lock/{name}.h says why)"
+        )
+    if name not in locks_of(structure):
+        raise ChoiceError(
+            f"{cache.upper()}_LOCK={name} cannot work with {cache.upper()}_TABLE={structure}, which has"
+            f" {', '.join(locks_of(structure))} (hash/table/{structure}.h says why)"
+        )
+
+
 def check(chosen):
     for cache in CACHES:
         check_function(cache, chosen[f"{cache.upper()}_HASH"])
     for cache in TABLE_CACHES:
         check_structure(cache, chosen[f"{cache.upper()}_TABLE"])
+    for cache in LOCK_CACHES:
+        check_lock(cache, chosen[f"{cache.upper()}_LOCK"], chosen[f"{cache.upper()}_TABLE"])
 
 
 def note(chosen):
@@ -156,6 +196,16 @@ def own_tables(chosen):
     return [cache for cache in TABLE_CACHES if cache != "swap" or chosen["SWAP_TABLE"] not in SHARED]
 
 
+def lock_lines(cache, chosen):
+    """The lock scheme of a cache: its header, and a symbol for the code that has readers without locks."""
+    name = chosen.get(f"{cache.upper()}_LOCK", "bucket")
+    return [
+        f'#define CONFIG_{cache.upper()}_LOCK "{name}"',
+        f'#define {cache.upper()}_LOCK_HEADER "hash/lock/{name}.h"',
+        *([f"#define {cache.upper()}_LOCK_RCU"] if name == "rcu" else []),
+    ]
+
+
 def choice_header(chosen):
     """hash_choice.h: nothing in it depends on a hash function."""
     lines = [
@@ -172,6 +222,7 @@ def choice_header(chosen):
             "",
             f'#define CONFIG_{cache.upper()}_TABLE "{name}"',
             f'#define {cache.upper()}_TABLE_HEADER "hash/table/{name}.h"',
+            *lock_lines(cache, chosen),
             f"#define {table}_link {stem}_link",
             f"#define {table}_root {stem}_root",
         ]

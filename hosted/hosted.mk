@@ -24,7 +24,8 @@ Q := @
 endif
 
 HOSTED_CHOICES := $(foreach n,PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE \
-	INODE_TABLE DENTRY_TABLE SWAP_HASH SWAP_TABLE HASH_WORD HASH_STATS,$(if $(filter command line environment,$(origin $(n))),$(n)=$($(n))))
+	INODE_TABLE DENTRY_TABLE SWAP_HASH SWAP_TABLE PAGE_LOCK BUFFER_LOCK INODE_LOCK DENTRY_LOCK \
+	HASH_WORD HASH_STATS,$(if $(filter command line environment,$(origin $(n))),$(n)=$($(n))))
 # nonnull-attribute: no bytes may be copied from NULL, in the kernel
 HOSTED_SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
 HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-parameter -DHOSTED -DHOSTED_TASKS -D_GNU_SOURCE $(HOSTED_SANITIZE) \
@@ -33,7 +34,7 @@ HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unu
 
 HOSTED_CORE := core/cmdline.c core/base/format.c core/log/text.c core/memory/shrinker.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
 HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c mm/swap/*.c)
-HOSTED_FS := $(wildcard $(foreach folder,path inode file regular block ext2 tmpfs devfs xattr openat2 swap calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
+HOSTED_FS := $(wildcard $(foreach folder,path path/lockless inode file regular block ext2 tmpfs devfs xattr openat2 swap calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
 HOSTED_HASH ?= $(wildcard hash/*.c)
 HOSTED_OWN := $(wildcard hosted/machine/*.c hosted/machine/shared/*.c) \
 	$(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c hosted/harness/*/*.c))

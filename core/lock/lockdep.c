@@ -8,6 +8,7 @@
  * orders are known.
  */
 #include "core/kernel.h"
+#include "core/lock/rcu.h"
 
 #ifdef CONFIG_DEBUG
 
@@ -189,6 +190,7 @@ void lockdep_might_sleep(const char *file, int line)
 	for (unsigned i = 0; i < held->count; i++)
 		if (held->lock[i].wait == LOCK_SPINS)
 			report("sleeping with a spinlock held", held->lock[i].key, file);
+	rcu_assert_no_reader();
 	if (irq_depth[cpu_id()] || (system_running && arch_irqs_disabled()))
 		panic("sleeping in an interrupt or with interrupts off at %s:%d", file, line);
 }

@@ -18,6 +18,7 @@
 #include <arch/process.h>
 
 #include "core/kernel.h"
+#include "core/lock/rcu.h"
 
 struct run_queue {
 	spinlock_t lock;
@@ -138,6 +139,18 @@ void sched_tell(struct task *task, u32 bits, u32 states)
 		arch_send_reschedule((unsigned)task->cpu);
 }
 
+void sched_ask(unsigned cpu, u32 bits)
+{
+	struct run_queue *queue = &run_queues[cpu];
+	unsigned long flags = arch_irq_save();
+
+	spin_lock(&queue->lock);
+	task_set_pending(queue->running, bits);
+	spin_unlock_irqrestore(&queue->lock, flags);
+	if (cpu != cpu_id())
+		arch_send_reschedule(cpu);
+}
+
 /* ---- choosing the next ----------------------------------------------------------------------- */
 
 static void dequeue(struct run_queue *queue, struct task *task)
@@ -190,6 +203,8 @@ void schedule(void)
 	struct task *previous = current, *next;
 
 	might_sleep();
+	if (unlikely(previous->pending & TASK_PENDING_RCU))
+		rcu_quiescent();
 
 	unsigned long flags = arch_irq_save();
 	struct run_queue *queue = this_queue();
@@ -230,6 +245,14 @@ void schedule(void)
 	arch_irq_restore(flags);
 }
 
+void sched_do_pending(void)
+{
+	if (current->pending & TASK_PENDING_RCU)
+		rcu_quiescent();
+	if (current->pending & TASK_PENDING_RESCHED)
+		schedule();
+}
+
 static void wake_sleeper(void *task)
 {
 	wake_up_task(task);
@@ -258,6 +281,7 @@ void scheduler_tick(bool user)
 	struct task *task = current;
 	struct run_queue *queue = this_queue();
 
+	rcu_tick(user);
 	if (task == queue->idle)
 		return;
 	if (user) {
@@ -305,11 +329,13 @@ void sched_idle_loop(void)
 		if (nr_cpus > 1 && !READ_ONCE(queue->length))
 			steal(queue);
 		if (!READ_ONCE(queue->length)) {
-			task_clear_pending(current, TASK_PENDING_RESCHED);
+			task_clear_pending(current, TASK_PENDING_RESCHED | TASK_PENDING_RCU);
 			if (nr_cpus > 1)
 				/* who changes that address space need not wake us */
 				mmu_switch(NULL);
+			rcu_idle_enter();
 			arch_halt();
+			rcu_idle_exit();
 			continue;
 		}
 		arch_irq_enable();

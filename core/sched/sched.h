@@ -51,12 +51,16 @@ static __always_inline void __set_current_state(enum task_state state)
 	WRITE_ONCE(current->state, state);
 }
 
+/* Do what is pending and needs no program's registers: pass through a quiescent state (rcu.h), give
+ * up the CPU. No spinlock held. */
+void sched_do_pending(void);
+
 /* Let others run if one is due: in long loops, where sleeping is allowed. */
 static __always_inline void cond_resched(void)
 {
 	might_sleep();
-	if (unlikely(current->pending & TASK_PENDING_RESCHED))
-		schedule();
+	if (unlikely(current->pending & (TASK_PENDING_RESCHED | TASK_PENDING_RCU)))
+		sched_do_pending();
 }
 
 /* Sleep for at least @ns, whatever signals come. */
@@ -110,6 +114,10 @@ void task_set_nice(struct task *task, int nice);
  * @states. Any context. */
 #define STATE_BIT(state) (1u << (state))
 void sched_tell(struct task *task, u32 bits, u32 states);
+
+/* Have what runs on @cpu look at its pending bits, of which @bits are set now: at once if that is a
+ * program. Any context, no run queue's lock held. */
+void sched_ask(unsigned cpu, u32 bits);
 
 /* What /proc shows of a CPU; added to *sum. */
 struct cpu_info {

@@ -77,6 +77,7 @@ struct task {
 #define TASK_PENDING_SIGNAL (1u << 0) /* a signal may be deliverable: look at it */
 #define TASK_PENDING_RESCHED (1u << 1) /* give up the CPU */
 #define TASK_PENDING_START (1u << 2)   /* a new task: store set_child_tid */
+#define TASK_PENDING_RCU (1u << 4)     /* pass through a quiescent state: rcu_quiescent() */
 /* The thread is to end, with its process or for another thread's execve. Set for good, together
  * with TASK_PENDING_SIGNAL, by proc/. */
 #define TASK_PENDING_END (1u << 3)

@@ -23,6 +23,7 @@ struct buffer_key {
 #define TABLE_OBJECT struct buffer
 #define TABLE_LINK hash_link
 #define TABLE_KEY struct buffer_key
+#define TABLE_LOCK_HEADER BUFFER_LOCK_HEADER
 #include BUFFER_TABLE_HEADER
 
 static __always_inline int buffer_compare(const struct buffer *buffer, const struct buffer_key *key)
@@ -68,12 +69,12 @@ struct buffer *find_buffer(struct block_device *device, u64 block)
 	REGION_MARK(HASH_buffer, 0);
 	u32 bucket = bucket_of(device, block);
 
-	buffer_table_lock(&table, NULL, bucket);
+	buffer_table_lock_to_read(&table, NULL, bucket);
 	struct buffer *buffer = lookup(bucket, device, block, HASH_FIND);
 
 	if (buffer)
 		atomic_inc(&buffer->refcount);
-	buffer_table_unlock(&table, NULL, bucket);
+	buffer_table_unlock_read(&table, NULL, bucket);
 	REGION_MARK(HASH_buffer, 1);
 	if (buffer && !test_bit(B_REFERENCED, &buffer->flags))
 		set_bit(B_REFERENCED, &buffer->flags);

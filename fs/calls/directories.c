@@ -96,7 +96,10 @@ static s64 change_directory(int dfd, const char __user *name, unsigned lookup, s
 		return -EPERM;
 	guard(spinlock, &fs->lock);
 	struct path old = *slot;
-	*slot = path;
+	write_seqcount_begin(&fs->sequence);
+	WRITE_ONCE(slot->mount, path.mount);
+	WRITE_ONCE(slot->dentry, path.dentry);
+	write_seqcount_end(&fs->sequence);
 	path = old; /* let go once the lock is */
 	return 0;
 }

@@ -5,10 +5,11 @@
  * row.
  */
 #include "fs/calls/calls.h"
+#include "fs/path/lockless/lockless.h"
 
-static __always_inline s64 stat_inode(const struct inode *inode, void __user *to)
+static __always_inline void stat_inode(const struct inode *inode, struct kstat *stat)
 {
-	const struct kstat stat = {
+	*stat = (struct kstat){
 		.dev = inode->sb->dev,
 		.ino = inode->number,
 		.nlink = inode->nlink,
@@ -25,30 +26,75 @@ static __always_inline s64 stat_inode(const struct inode *inode, void __user *to
 		.ctime = inode->ctime,
 		.unused = {0, 0, 0}, /* all are named, so none is cleared first */
 	};
+}
 
-	return unlikely(copy_to_user(to, &stat, sizeof(stat))) ? -EFAULT : 0;
+static __always_inline s64 tell(const struct kstat *stat, void __user *to)
+{
+	return unlikely(copy_to_user(to, stat, sizeof(*stat))) ? -EFAULT : 0;
+}
+
+#ifdef LOCKLESS_WALK
+/* Without a reference to what @name leads to, if all is simple: 1; 0: it is not; -ENOENT. */
+static __always_inline int stat_lockless(int dfd, const char *name, unsigned lookup,
+					 struct kstat *stat)
+{
+	struct lockless_place place;
+	int done = 0;
+
+	rcu_read_lock();
+	const char *rest = lockless_walk(dfd, name, lookup, LOCKLESS_FIND, &place);
+	if (IS_ERR(rest)) {
+		done = (int)PTR_ERR(rest);
+	} else if (likely(rest && !*rest)) {
+		stat_inode(place.inode, stat);
+		done = lockless_still_there(&place);
+	}
+	rcu_read_unlock();
+	return done;
+}
+#else
+static __always_inline int stat_lockless(int dfd, const char *name, unsigned lookup,
+					 struct kstat *stat)
+{
+	return 0;
+}
+#endif
+
+static __always_inline int stat_path(int dfd, const char __user *from, unsigned lookup,
+				     struct kstat *stat)
+{
+	struct path_name name __free(name);
+	struct path path;
+
+	TRY(path_name_get(&name, from));
+	if (TRY(stat_lockless(dfd, name.text, lookup, stat)))
+		return 0;
+	TRY(path_lookup(dfd, name.text, lookup | LOOKUP_REFERENCED, NULL, NULL, &path));
+	stat_inode(path.dentry->inode, stat);
+	path_put(&path);
+	return 0;
 }
 
 s64 sys_fstat(int number, void *to)
 {
 	struct fd fd __free(fd) = TRY_FD(fdget_raw(number));
+	struct kstat stat;
 
-	return stat_inode(fd.file->inode, to);
+	stat_inode(fd.file->inode, &stat);
+	return tell(&stat, to);
 }
 
 s64 sys_newfstatat(int dfd, const char *name, void *to, int flags)
 {
-	struct path path;
+	struct kstat stat;
 	char first;
 
 	int lookup = TRY(at_lookup(flags, AT_NO_AUTOMOUNT));
 	/* fstat() of current C libraries: fstatat(fd, "", AT_EMPTY_PATH) */
 	if ((flags & AT_EMPTY_PATH) && dfd >= 0 && !get_user(first, name) && !first)
 		return sys_fstat(dfd, to);
-	TRY(user_path_at(dfd, name, lookup, &path));
-	s64 result = stat_inode(path.dentry->inode, to);
-	path_put(&path);
-	return result;
+	TRY(stat_path(dfd, name, (unsigned)lookup, &stat));
+	return tell(&stat, to);
 }
 
 #define STATX_BASIC_STATS 0x7ff

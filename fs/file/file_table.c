@@ -152,6 +152,17 @@ struct fd fdget(int number)
 	return fd;
 }
 
+bool fd_peek_path(int number, struct path *path)
+{
+	struct file_table *table = current->files;
+
+	if (atomic_read(&table->refcount) != 1 || (u32)number >= table->size ||
+	    !table->files[number])
+		return false;
+	*path = table->files[number]->path;
+	return true;
+}
+
 u32 file_table_size(const struct file_table *table)
 {
 	return READ_ONCE(table->size);

@@ -43,6 +43,9 @@ DEFINE_FREE(fd, struct fd, fdput(*variable))
 			return -EBADF;                                                             \
 		__fd;                                                                              \
 	})
+/* The path of what @fd has open, without a reference, as long as only current can close it; false:
+ * it can be closed, or is not open. */
+bool fd_peek_path(int fd, struct path *path);
 struct fd fdget_shared(struct file_table *table, u32 fd); /* another task's (/proc/PID/fd) */
 u32 file_table_size(const struct file_table *table); /* descriptors there is room for; racy */
 int file_table_next(struct file_table *table, int fd); /* lowest open descriptor >= fd, or -1 */

@@ -14,7 +14,7 @@ static __always_inline int may_open(const struct path *path, int flags)
 				    [O_RDWR] = MAY_READ | MAY_WRITE,
 				    [O_ACCMODE] = MAY_READ | MAY_WRITE};
 	struct inode *inode = path->dentry->inode;
-	umode_t mode = inode->mode;
+	umode_t mode = READ_ONCE(inode->mode);
 	int mask = masks[flags & O_ACCMODE];
 
 	if (flags & O_TRUNC)

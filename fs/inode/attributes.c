@@ -18,7 +18,7 @@ int vfs_chmod(const struct path *path, umode_t mode)
 		return -EPERM;
 	if (current->cred->euid != 0 && !in_group(current->cred, inode->gid))
 		mode &= ~(umode_t)S_ISGID;
-	inode->mode = (mode & S_IALLUGO) | (inode->mode & S_IFMT);
+	inode_set_owner(inode, (mode & S_IALLUGO) | (inode->mode & S_IFMT), inode->uid, inode->gid);
 	return changed_by(path->dentry, inode, IN_ATTRIB);
 }
 
@@ -45,9 +45,7 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 	    (uid != inode->uid || (gid != inode->gid && !in_group(cred, gid))))
 		return -EPERM;
 	u32 event = asked || mode != inode->mode ? IN_ATTRIB : 0;
-	inode->mode = mode;
-	inode->uid = uid;
-	inode->gid = gid;
+	inode_set_owner(inode, mode, uid, gid);
 	return changed_by(path->dentry, inode, event);
 }
 

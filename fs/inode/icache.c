@@ -32,6 +32,7 @@ struct inode_key {
 #define TABLE_OBJECT struct inode
 #define TABLE_LINK hash_link
 #define TABLE_KEY struct inode_key
+#define TABLE_LOCK_HEADER INODE_LOCK_HEADER
 #include INODE_TABLE_HEADER
 
 static_assert(sizeof(struct inode) % HASH_INODE_LSB == 0,
@@ -91,6 +92,24 @@ static struct inode *inode_alloc(struct super_block *sb)
 	return inode;
 }
 
+static void free_memory(struct inode *inode)
+{
+	struct super_block *sb = inode->sb;
+
+	kmem_cache_free(sb->type->inode_slab, (char *)inode - sb->type->inode_before);
+	atomic_dec_return(&sb->inode_count); /* the last look at @sb, which goes without inodes */
+}
+
+#ifdef LOCKLESS_WALK
+static void free_by_rcu(struct rcu_head *head)
+{
+	free_memory(container_of(head, struct inode, rcu));
+}
+#define free_when_unseen(inode) call_rcu(&(inode)->rcu, free_by_rcu)
+#else
+#define free_when_unseen(inode) free_memory(inode)
+#endif
+
 static void inode_free(struct inode *inode)
 {
 	struct super_block *sb = inode->sb;
@@ -100,8 +119,7 @@ static void inode_free(struct inode *inode)
 		sb->op->free_inode(inode);
 	if (S_ISLNK(inode->mode) && (inode->link < block || inode->link > (char *)inode))
 		kfree(inode->link);
-	kmem_cache_free(sb->type->inode_slab, block);
-	atomic_dec(&sb->inode_count); /* @sb goes once it has no inodes */
+	free_when_unseen(inode);
 }
 
 struct inode *new_inode(struct super_block *sb)
@@ -180,7 +198,7 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 		REGION_MARK(HASH_inode, 0);
 		u32 bucket = bucket_of(sb, number);
 
-		inode_table_lock(&table, NULL, bucket);
+		(fresh ? inode_table_lock : inode_table_lock_to_read)(&table, NULL, bucket);
 		inode = inode_table_find(&table, NULL, bucket, &key, inode_compare, &steps);
 		REGION_MARK(HASH_inode, 1);
 		if (count) {
@@ -193,7 +211,7 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 			insert_locked(fresh, bucket);
 			inode = fresh;
 		}
-		inode_table_unlock(&table, NULL, bucket);
+		(fresh ? inode_table_unlock : inode_table_unlock_read)(&table, NULL, bucket);
 		if (!leaving)
 			return inode;
 		count = false;

@@ -29,6 +29,8 @@
 #pragma once
 
 #include "fs/abi.h" /* S_IF*, O_*, struct kstat, AT_* ... Linux's numbers */
+#include "core/lock/rcu.h"
+#include "core/lock/seqcount.h"
 #include "mm/cache/page_cache.h"
 
 struct dentry;
@@ -116,9 +118,13 @@ struct inode {
 	int writers;
 
 	struct inode_table_link hash_link; /* under the bucket lock */
-	/* lru: the LRU list's lock; dirty_link: sb->dirty, sb->inodes_lock */
-	struct list_head lru, dirty_link;
+	struct list_head dirty_link; /* sb->dirty, sb->inodes_lock */
+	union {
+		struct list_head lru; /* the LRU list's lock */
+		struct rcu_head rcu;  /* once it is dead */
+	};
 	u32 generation;
+	seqcount_t owner_sequence; /* of mode, uid and gid, for who walks without locks */
 	u8 lru_cpu;    /* whose LRU list it is on */
 	bool linkable; /* made without a name: it may get its first one; under lock */
 	u8 attributes; /* FS_*_FL, under lock, read without it */
@@ -159,6 +165,17 @@ static inline void mark_inode_dirty(struct inode *inode)
 	smp_mb(); /* the change is seen by who takes the flag that we find set */
 	if (!(READ_ONCE(inode->flags) & I_DIRTY))
 		__mark_inode_dirty(inode);
+}
+/* The mode and the owners change together: not some of them without the others, for who asks for
+ * permission without a lock. Under inode->lock. */
+static inline void inode_set_owner(struct inode *inode, umode_t mode, uid_t uid, gid_t gid)
+{
+	lockdep_assert_held(&inode->lock);
+	write_seqcount_begin(&inode->owner_sequence);
+	WRITE_ONCE(inode->mode, mode);
+	WRITE_ONCE(inode->uid, uid);
+	WRITE_ONCE(inode->gid, gid);
+	write_seqcount_end(&inode->owner_sequence);
 }
 static inline void set_nlink(struct inode *inode, u32 nlink)
 {

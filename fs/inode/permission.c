@@ -13,10 +13,26 @@ bool is_special(const struct inode *inode)
 	return !S_ISREG(inode->mode) && !S_ISDIR(inode->mode) && !S_ISLNK(inode->mode);
 }
 
+/* The mode and the owners as they were at one moment: whoever changes them holds a lock. */
+static __always_inline void read_owner(const struct inode *inode, umode_t *mode, uid_t *uid,
+				       gid_t *gid)
+{
+	u32 sequence;
+
+	do {
+		sequence = read_seqcount_begin(&inode->owner_sequence);
+		*mode = READ_ONCE(inode->mode);
+		*uid = READ_ONCE(inode->uid);
+		*gid = READ_ONCE(inode->gid);
+	} while (unlikely(read_seqcount_retry(&inode->owner_sequence, sequence)));
+}
+
 int inode_permission(struct inode *inode, int mask)
 {
 	const struct cred *cred = current->cred;
-	umode_t mode = inode->mode, bits;
+	umode_t mode = READ_ONCE(inode->mode), bits;
+	uid_t uid;
+	gid_t gid;
 
 	if (unlikely(mask & MAY_WRITE)) {
 		if ((inode->sb->flags & SB_RDONLY) && !is_special(inode))
@@ -29,9 +45,10 @@ int inode_permission(struct inode *inode, int mask)
 			return 0;
 		return -EACCES; /* a file that nobody may execute */
 	}
-	if (cred->euid == inode->uid)
+	read_owner(inode, &mode, &uid, &gid);
+	if (cred->euid == uid)
 		bits = mode >> 6;
-	else if (in_group(cred, inode->gid))
+	else if (in_group(cred, gid))
 		bits = mode >> 3;
 	else
 		bits = mode;

@@ -16,6 +16,8 @@
  *   - parent and name: only while unhashed, under tree_lock and dentry->lock (d_move)
  *   - children: the parent's dentry->lock
  * Lock order: tree_lock -> bucket lock -> dentry->lock -> LRU list.
+ *
+ * For those who walk without locks, see changes_begin() in dcache.h.
  */
 #include "fs/file/file.h"
 #include "fs/inode/lru.h"
@@ -73,6 +75,9 @@ static struct dentry *dentry_alloc(const char *name, u32 length, u32 hash)
 	dentry->cookie = 0;
 	atomic_set(&dentry->refcount, 1);
 	spin_lock_init(&dentry->lock, "dentry->lock");
+#ifdef LOCKLESS_WALK
+	dentry->sequence = (seqcount_t){0};
+#endif
 	INIT_LIST_HEAD(&dentry->children);
 	return dentry;
 }
@@ -119,6 +124,23 @@ struct dentry *d_alloc_root(struct inode *root)
 	return dentry;
 }
 
+static void free_memory(struct dentry *dentry)
+{
+	if (unlikely(!name_is_inline(dentry)))
+		kfree(dentry->name);
+	kmem_cache_free(dentry_slab, dentry);
+}
+
+#ifdef LOCKLESS_WALK
+static void free_by_rcu(struct rcu_head *head)
+{
+	free_memory(container_of(head, struct dentry, rcu));
+}
+#define free_when_unseen(dentry) call_rcu(&(dentry)->rcu, free_by_rcu)
+#else
+#define free_when_unseen(dentry) free_memory(dentry)
+#endif
+
 void dentry_free(struct dentry *dentry)
 {
 	struct dentry *parent;
@@ -131,9 +153,7 @@ void dentry_free(struct dentry *dentry)
 		parent = dentry->parent;
 		if (parent != dentry)
 			unlink_child(dentry, parent);
-		if (unlikely(!name_is_inline(dentry)))
-			kfree(dentry->name);
-		kmem_cache_free(dentry_slab, dentry);
+		free_when_unseen(dentry);
 		if (inode) {
 			notify(inode, IN_DELETE_SELF, NULL);
 			iput(inode);
@@ -169,23 +189,50 @@ static void dentry_hash_insert(struct dentry *dentry)
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
 }
 
-/* The caller has a reference, which with @others is all there are; @others < 0: however many. Was
- * it hashed, and so? */
-static bool unhash(struct dentry *dentry, int others)
+/* The bucket is locked, and the caller has begun the change. */
+static void unhash_locked(struct dentry *dentry, u32 bucket)
+{
+	dentry_table_remove(&dentry_table_instance, NULL, bucket, dentry);
+	HASH_COUNT(dentry, removes, 1);
+	hash_record(HASH_dentry, HASH_REMOVE, dentry, (uintptr_t)dentry->parent, dentry->name_hash,
+		    dentry->name, dentry->name_length);
+	__atomic_fetch_or(&dentry->flags, D_UNHASHED, __ATOMIC_RELAXED);
+	lru_remove(&dentry_lru, &dentry->lru, dentry->lru_cpu);
+	atomic_sub(DREF_KEPT, &dentry->refcount);
+}
+
+/* The caller has a reference, holds the directory's lock, and has begun the change. */
+static void unhash(struct dentry *dentry)
 {
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
 
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
-	bool done = !(dentry->flags & D_UNHASHED) &&
-		    (others < 0 || atomic_read(&dentry->refcount) == (DREF_KEPT | (1 + others)));
-	if (done) {
-		dentry_table_remove(&dentry_table_instance, NULL, bucket, dentry);
-		HASH_COUNT(dentry, removes, 1);
-		hash_record(HASH_dentry, HASH_REMOVE, dentry, (uintptr_t)dentry->parent,
-			    dentry->name_hash, dentry->name, dentry->name_length);
-		__atomic_fetch_or(&dentry->flags, D_UNHASHED, __ATOMIC_RELAXED);
-		lru_remove(&dentry_lru, &dentry->lru, dentry->lru_cpu);
-		atomic_sub(DREF_KEPT, &dentry->refcount);
+	if (!(dentry->flags & D_UNHASHED))
+		unhash_locked(dentry, bucket);
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+}
+
+/* Is @dentry cached, with the caller's reference and @others, and no more? The bucket is locked. */
+static bool is_used_by(const struct dentry *dentry, int others)
+{
+	/* what those did who had references is behind them */
+	return !(dentry->flags & D_UNHASHED) &&
+	       smp_load_acquire(&dentry->refcount.counter) == (DREF_KEPT | (1 + others));
+}
+
+/* The caller has a reference, which with @others has to be all there are. Was it hashed, and so? */
+static bool unhash_unused(struct dentry *dentry, int others)
+{
+	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
+	bool done = false;
+
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	if (is_used_by(dentry, others)) { /* who changes it has a reference: so nobody does */
+		changes_begin(dentry);
+		done = is_used_by(dentry, others);
+		if (done)
+			unhash_locked(dentry, bucket);
+		changes_end(dentry);
 	}
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
 	return done;
@@ -201,7 +248,7 @@ void d_add(struct dentry *dentry, struct inode *inode)
 void d_instantiate(struct dentry *dentry, struct inode *inode)
 {
 	ASSERT(!dentry->inode);
-	smp_store_release(&dentry->inode, inode);
+	smp_store_release(&dentry->inode, inode); /* in one store: who walks sees it, or not yet */
 	notify_inherit(dentry->parent->inode, inode);
 }
 
@@ -212,18 +259,21 @@ void d_delete(struct dentry *dentry)
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
 
 	lockdep_assert_held(&dentry->parent->inode->lock);
+	changes_begin(dentry);
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
 	/* what others did with the inode is behind them */
 	bool stays = smp_load_acquire(&dentry->refcount.counter) == (DREF_KEPT | 1);
 	struct inode *inode = dentry->inode;
 	if (stays)
-		dentry->inode = NULL;
+		WRITE_ONCE(dentry->inode, NULL);
+	else if (!(dentry->flags & D_UNHASHED))
+		unhash_locked(dentry, bucket);
 	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	changes_end(dentry);
 	if (stays) {
 		notify(inode, IN_DELETE | IN_DELETE_SELF, dentry);
 		iput(inode);
 	} else {
-		unhash(dentry, -1);
 		notify(inode, IN_DELETE, dentry);
 	}
 }
@@ -237,12 +287,12 @@ static void swap_names(struct dentry *a, struct dentry *b)
 	char text[DNAME_INLINE];
 
 	memcpy(text, a->inline_name, DNAME_INLINE);
-	a->name = name_is_inline(b) ? a->inline_name : b->name;
-	b->name = name == a->inline_name ? b->inline_name : name;
+	WRITE_ONCE(a->name, name_is_inline(b) ? a->inline_name : b->name);
+	WRITE_ONCE(b->name, name == a->inline_name ? b->inline_name : name);
 	memcpy(a->inline_name, b->inline_name, DNAME_INLINE);
 	memcpy(b->inline_name, text, DNAME_INLINE);
-	a->name_length = b->name_length;
-	b->name_length = length;
+	WRITE_ONCE(a->name_length, b->name_length);
+	WRITE_ONCE(b->name_length, length);
 }
 
 /* Put @dentry, which has its name, into @parent, with a reference on that. */
@@ -252,11 +302,11 @@ static void place(struct dentry *dentry, struct dentry *parent)
 	if (dentry->parent != parent) {
 		unlink_child(dentry, dentry->parent);
 		spin_lock(&dentry->lock);
-		dentry->parent = dget(parent);
+		WRITE_ONCE(dentry->parent, dget(parent));
 		spin_unlock(&dentry->lock);
 		link_child(dentry, parent);
 	}
-	dentry->name_hash = dentry_name_hash(parent, dentry->name, dentry->name_length);
+	WRITE_ONCE(dentry->name_hash, dentry_name_hash(parent, dentry->name, dentry->name_length));
 	notify_inherit(parent->inode, dentry->inode);
 	dentry_hash_insert(dentry);
 }
@@ -275,17 +325,21 @@ void d_move(struct dentry *dentry, struct dentry *target, unsigned flags)
 	lockdep_assert_held(&to->inode->lock);
 	/* over all of it: d_path() must not see the dentry between its places */
 	spin_lock(&dentry_tree_lock);
-	unhash(dentry, -1);
-	unhash(target, -1);
+	changes_begin(dentry);
+	changes_begin(target);
+	unhash(dentry);
+	unhash(target);
 	if (exchange || !name_is_inline(dentry) || !name_is_inline(target)) {
 		swap_names(dentry, target);
 	} else {
 		memcpy(dentry->inline_name, target->inline_name, DNAME_INLINE);
-		dentry->name_length = target->name_length;
+		WRITE_ONCE(dentry->name_length, target->name_length);
 	}
 	place(dentry, to);
 	if (exchange)
 		place(target, from);
+	changes_end(target);
+	changes_end(dentry);
 	spin_unlock(&dentry_tree_lock);
 	if (from == to)
 		return;
@@ -318,7 +372,7 @@ bool d_is_below(const struct dentry *dentry, const struct dentry *ancestor)
 static bool evict_dentry(struct dentry *dentry, int others)
 {
 	spin_lock(&dentry_tree_lock);
-	bool unused = unhash(dentry, others);
+	bool unused = unhash_unused(dentry, others);
 	spin_unlock(&dentry_tree_lock);
 
 	if (unused && others)

@@ -20,6 +20,7 @@ struct dentry_key {
 	u32 hash;
 	u32 length;
 	struct hash_counters *counts;
+	u32 *sequence; /* lockless.c: of who is found, from before anything of it was believed */
 };
 
 static __always_inline u64 load_word(const char *p)
@@ -58,6 +59,7 @@ static __always_inline int dentry_compare(const struct dentry *dentry, const str
 #define TABLE_OBJECT struct dentry
 #define TABLE_LINK hash_link
 #define TABLE_KEY struct dentry_key
+#define TABLE_LOCK_HEADER DENTRY_LOCK_HEADER
 #include DENTRY_TABLE_HEADER
 
 extern struct dentry_table dentry_table_instance;
@@ -94,13 +96,13 @@ static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent, const c
 					       u32 length, u32 hash, struct hash_counters *counts,
 					       enum hash_operation operation)
 {
-	const struct dentry_key key = {parent, name, hash, length, counts};
+	const struct dentry_key key = {parent, name, hash, length, counts, NULL};
 	u64 steps = 0;
 
 	REGION_MARK(HASH_dentry, 0);
 	u32 bucket = dentry_bucket(parent, hash);
 
-	dentry_table_lock(&dentry_table_instance, NULL, bucket);
+	dentry_table_lock_to_read(&dentry_table_instance, NULL, bucket);
 	struct dentry *dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, &key,
 						  dentry_compare, &steps);
 
@@ -109,7 +111,7 @@ static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent, const c
 		dget(dentry);
 		WRITE_ONCE(dentry->referenced, 1);
 	}
-	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
+	dentry_table_unlock_read(&dentry_table_instance, NULL, bucket);
 	REGION_MARK(HASH_dentry, 1);
 	if (likely(dentry != NULL)) {
 		counts->hits++;
@@ -120,6 +122,31 @@ static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent, const c
 	}
 	return dentry;
 }
+
+/*
+ * For those who walk without locks (lockless/lockless.h): they see a dentry's parent, name, inode
+ * (from one to none) and UNHASHED change only between changes_begin() and changes_end(). Who calls
+ * these excludes others: he holds the directory's lock and a reference; or the bucket lock, while
+ * there is no other reference, nor can anybody get one. A walk takes its reference first, and then
+ * looks whether something changes (lockless_hold()); who needs to be alone begins the change, and
+ * then looks at the references: so one of the two sees the other. What is dead stays in memory,
+ * with its name, for a grace period.
+ */
+#ifdef LOCKLESS_WALK
+static inline void changes_begin(struct dentry *dentry)
+{
+	write_seqcount_begin(&dentry->sequence);
+	smp_mb(); /* before a look at the count of references */
+}
+
+static inline void changes_end(struct dentry *dentry)
+{
+	write_seqcount_end(&dentry->sequence);
+}
+#else
+#define changes_begin(dentry) ((void)0)
+#define changes_end(dentry) ((void)0)
+#endif
 
 /* Unhashed, negative; NULL: no memory. */
 struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash);

@@ -15,13 +15,24 @@
  * References: dget(); a dentry holds its parent and its inode. Names are found word by word: a name
  * that is looked up, and the text of a symbolic link, has 8 readable bytes behind its end.
  *
+ * Who walks without locks (lockless/lockless.h) has neither lock nor reference. What he reads of a
+ * dentry is one state of it if dentry->sequence has not changed meanwhile.
+ *
  * Lock order: inode->lock of the directory -> dentry_tree_lock -> dentry bucket lock ->
  * dentry->lock
  * -> LRU list.
  */
 #pragma once
 
+#include "core/lock/rcu.h"
+#include "core/lock/seqcount.h"
 #include "fs/notify.h" /* and inodes */
+
+/* Paths are walked without locks and references where DENTRY_LOCK is rcu (lockless/lockless.h). Not
+ * where keys are recorded, in the order in which their buckets are locked. */
+#if defined(DENTRY_LOCK_RCU) && !defined(CONFIG_RECORD_KEYS)
+#define LOCKLESS_WALK
+#endif
 
 #define DNAME_INLINE 40 /* with the NUL */
 
@@ -54,11 +65,18 @@ struct dentry {
 	struct inode *inode; /* NULL: negative. A reference keeps a positive one positive */
 	atomic_t refcount;   /* with DREF_KEPT */
 	spinlock_t lock;     /* parent, and children */
+#ifdef LOCKLESS_WALK
+	seqcount_t sequence; /* of all above but the counts: dcache.h, changes_begin() */
+#endif
 	char inline_name[DNAME_INLINE];
 
 	u64 cookie; /* the file system's; 0: new, or not among its names; parent->lock */
-	/* lru: the LRU list's lock; child_link: parent->children, cookies last; parent->lock */
-	struct list_head lru, child_link, children;
+	/* child_link: parent->children, cookies last; parent->lock */
+	struct list_head child_link, children;
+	union {
+		struct list_head lru; /* the LRU list's lock */
+		struct rcu_head rcu;  /* once it is dead */
+	};
 };
 
 /* Takes over @root's reference, even if it fails; NULL: out of memory, or @root is NULL. */

@@ -25,6 +25,7 @@ static struct mount_lock {
 	spinlock_t lock;
 } __aligned(64) mount_locks[NR_CPUS];
 LIST_HEAD(mounts); /* all mounts, in order of mounting; mount_lock */
+seqcount_t mount_sequence; /* all of mount_lock's */
 
 /* ---- mount_lock ------------------------------------------------------------------------------ */
 
@@ -38,10 +39,13 @@ static void lock_every_cpu(struct mount_lock *locks)
 	spin_lock(&locks[0].lock); /* of which the lock-order checker knows, for all */
 	for (unsigned cpu = 1; cpu < NR_CPUS; cpu++)
 		__spin_lock(&locks[cpu].lock);
+	write_seqcount_begin(&mount_sequence);
+	smp_mb(); /* before a look at a mount's references: as dcache.c's changes_begin() */
 }
 
 static void unlock_every_cpu(struct mount_lock *locks)
 {
+	write_seqcount_end(&mount_sequence);
 	for (unsigned cpu = NR_CPUS - 1; cpu > 0; cpu--)
 		__spin_unlock(&locks[cpu].lock);
 	spin_unlock(&locks[0].lock);
@@ -62,6 +66,12 @@ static struct mount *find_mount(const struct mount *parent, const struct dentry 
 		    (!parent || mount->parent == parent) && mount->parent != mount)
 			found = mount;
 	return found;
+}
+
+struct mount *mount_on(const struct mount *mount, const struct dentry *dentry)
+{
+	guard(spinlock, mount_lock());
+	return find_mount(mount, dentry);
 }
 
 bool follow_down(struct path *path)
@@ -146,11 +156,16 @@ static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, un
 	return mount;
 }
 
+static void free_by_rcu(struct rcu_head *head)
+{
+	kfree(container_of(head, struct mount, rcu));
+}
+
 void mount_free(struct mount *mount)
 {
 	dput(mount->root);
 	super_put(mount->sb);
-	kfree(mount);
+	call_rcu(&mount->rcu, free_by_rcu);
 }
 
 DEFINE_FREE(mntput, struct mount *, mntput(*variable))

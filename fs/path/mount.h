@@ -32,6 +32,7 @@ struct mount {
 	struct dentry *mountpoint;
 	struct list_head link; /* all mounts in order of mounting; empty: off the tree */
 
+	struct rcu_head rcu; /* once it is dead */
 	unsigned flags;	  /* SB_* and MS_RELATIME of this mount; mount_mutex, read without it */
 	atomic_t writers; /* regular files open for writing through it */
 	char device_name[];
@@ -76,6 +77,12 @@ DEFINE_FREE(path, struct path, if (variable->mount) path_put(variable))
 
 /* The lock of this CPU on the mount tree: parent, mountpoint. Outermost of the spinlocks. */
 spinlock_t *mount_lock(void);
+
+/* Of the mount tree: changes with it. For who walks without locks. */
+extern seqcount_t mount_sequence;
+/* The newest mount on @dentry of @mount, or NULL, without a reference: it stays for a grace period.
+ * Takes mount_lock; between rcu_read_lock() and rcu_read_unlock(). */
+struct mount *mount_on(const struct mount *mount, const struct dentry *dentry);
 
 /* If something is mounted on *@path, whose dentry has D_MOUNTED, go there: was there something?
  * References move along. */

@@ -17,8 +17,8 @@
 #include "fs/file/file_table.h"
 #include "fs/inode/permission.h"
 #include "fs/inode/times.h"
-#include "fs/path/dcache.h"
-#include "fs/path/namei.h"
+#include "fs/path/lockless/component.h"
+#include "fs/path/lockless/lockless.h"
 #include "core/memory/slab.h"
 
 static noinline __cold int ask_limit(const struct walk *walk, enum step step)
@@ -30,33 +30,6 @@ static noinline __cold int ask_limit(const struct walk *walk, enum step step)
 static inline int may_step(const struct walk *walk, enum step step)
 {
 	return unlikely(walk->flags & LOOKUP_LIMITED) ? ask_limit(walk, step) : 0;
-}
-
-/* ---- the text -------------------------------------------------------------------------------- */
-
-/* Length of the component at @name: up to the next '/' or NUL. */
-static __always_inline u32 component_length(const char *name)
-{
-	const u64 ones = ~0ULL / 255, tops = ones << 7, slashes = ones * '/';
-	const char *p = name;
-
-	for (;;) {
-		/* A byte that is 0 borrows; no byte of a slash has its top bit, so ~word serves
-		 * both tests. */
-		u64 word = load_word(p), slash = word ^ slashes;
-		u64 ends = ((word - ones) | (slash - ones)) & ~word & tops;
-
-		if (likely(ends != 0))
-			return (u32)(p - name) + (u32)(__builtin_ctzll(ends) >> 3);
-		p += 8;
-	}
-}
-
-static __always_inline const char *skip_slashes(const char *at)
-{
-	while (*at == '/')
-		at++;
-	return at;
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -202,15 +175,6 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 	return error ? ERR_PTR(error) : text;
 }
 
-static __always_inline enum last_type component_type(const char *name, u32 length)
-{
-	if (likely(name[0] != '.' || length > 2))
-		return LAST_NORM;
-	if (length == 1)
-		return LAST_DOT;
-	return name[1] == '.' ? LAST_DOTDOT : LAST_NORM;
-}
-
 /*
  * Step onto component @name where it is not simple; @found is what the cache has, referenced, or
  * NULL. NULL: the walk stands on it. A text: it was a symbolic link, whose text is to be walked
@@ -247,7 +211,7 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 		return ERR_PTR(-ENOENT);
 	}
 	bool follows = place == ON_THE_WAY || (walk->flags & LOOKUP_FOLLOW) || walk->directory;
-	if (S_ISLNK(inode->mode) && follows)
+	if (S_ISLNK(READ_ONCE(inode->mode)) && follows)
 		return follow_link(walk, found);
 	dput(walk->path.dentry);
 	walk->path.dentry = found;
@@ -307,21 +271,6 @@ static __always_inline bool first_component(struct walk *walk, const char **name
 	return false;
 }
 
-/* A directory that everybody may search: one test instead of two. */
-static __always_inline bool is_open_directory(const struct inode *inode)
-{
-	return (inode->mode & (S_IFMT | S_IXUGO)) == (S_IFDIR | S_IXUGO);
-}
-
-static __always_inline int may_search(struct inode *inode)
-{
-	if (likely(is_open_directory(inode)))
-		return 0;
-	if (!S_ISDIR(inode->mode))
-		return -ENOTDIR;
-	return inode_permission(inode, MAY_EXEC);
-}
-
 /* @name, of @length bytes, is the last component: that goes to walk->last. */
 static noinline void note_last(struct walk *walk, const char *name, u32 length)
 {
@@ -375,7 +324,7 @@ next_directory: /* @name is a component of what must be a directory, @dentry */
 	if (unlikely(name[length] == '/') && component_type(name, length) == LAST_NORM)
 		TRY(last_slash(walk));
 	child = find_child(dentry, name, length, &inode, counts);
-	if (likely(inode != NULL) && likely(!S_ISLNK(inode->mode))) {
+	if (likely(inode != NULL) && likely(!S_ISLNK(READ_ONCE(inode->mode)))) {
 		walk->path.dentry = child;
 		dput(dentry);
 		return 0;
@@ -418,6 +367,42 @@ static __always_inline int walk_to_end(struct walk *walk, const char *name, stru
 	return error;
 }
 
+#ifdef LOCKLESS_WALK
+/* As far as it goes without locks and references: 1, what is left is *@name, from *@path on, which
+ * is referenced; 0, the walk begins as ever; or -ENOENT. */
+static __always_inline int walk_lockless(int dfd, const char **name, unsigned flags,
+					 const struct new_name *create, const struct last *last,
+					 struct path *path)
+{
+	enum lockless_end end = create ? LOCKLESS_CREATE : LOCKLESS_FIND;
+	struct lockless_place place;
+
+	if (last)
+		end = LOCKLESS_PARENT;
+
+	/* where the last component is all, there is nothing to walk */
+	if ((flags & LOOKUP_REFERENCED) || (last && !(*name)[component_length(*name)]))
+		return 0;
+	rcu_read_lock();
+	const char *rest = lockless_walk(dfd, *name, flags, end, &place);
+	if (likely(!IS_ERR_OR_NULL(rest))) {
+		if (unlikely(!lockless_hold(&place, path)))
+			return 0;
+		*name = rest;
+		return 1;
+	}
+	rcu_read_unlock();
+	return PTR_ERR_OR_ZERO(rest);
+}
+#else
+static __always_inline int walk_lockless(int dfd, const char **name, unsigned flags,
+					 const struct new_name *create, const struct last *last,
+					 struct path *path)
+{
+	return 0;
+}
+#endif
+
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
 		struct last *last, struct path *path)
 {
@@ -426,7 +411,15 @@ int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *crea
 
 	if (unlikely(!*name && !(flags & LOOKUP_EMPTY)))
 		return -ENOENT;
-	TRY(walk_start(&walk, dfd, absolute));
+	int walked = TRY(walk_lockless(dfd, &name, flags, create, last, &walk.path));
+	if (walked && likely(!*name)) {
+		if (last) /* nothing but slashes */
+			last->type = LAST_ROOT;
+		*path = walk.path;
+		return 0;
+	}
+	if (!walked)
+		TRY(walk_start(&walk, dfd, absolute));
 	walk.root.mount = NULL;
 	walk.flags = flags;
 	walk.directory = false;

@@ -77,7 +77,7 @@ static void super_shutdown(struct super_block *sb)
 	/* evict what is left; others may be at it too */
 	for (;;) {
 		lru_shrink(&inode_lru, sb, ~0ULL, ~0ULL);
-		busy = atomic_read(&sb->inode_count);
+		busy = smp_load_acquire(&sb->inode_count.counter);
 		if (!busy || !tries || !--tries)
 			break;
 		sleep_ns(NSEC_PER_MSEC);

@@ -8,21 +8,17 @@
  *
  * Instantiated once a cache; see README.md in this folder for the operations and the macros.
  *
- * Locks. Buckets share an array of spinlocks, bucket b that of index b modulo their number: enough
- * of them that CPUs rarely meet, few enough to stay in the cache. Insert and remove hold the
+ * Locks: global bucket rwlock rcu (hash/lock; TABLE_LOCK_HEADER). Insert and remove hold the
  * bucket's lock. A chain may be walked without it by a reader that checks afterwards what it found
  * and whose objects are not freed meanwhile: an object is complete before it is published, and a
  * removed one still leads back into its chain.
  */
 #include "hash/table/template.h"
-
-#ifndef CHAINED_LOCKS
-#define CHAINED_LOCKS (16 * NR_CPUS)
-#endif
+#include TABLE_LOCK_HEADER
 
 struct TABLE {
-	/* Each guards the chains of its buckets. First in here: no offset to add. */
-	spinlock_t locks[CHAINED_LOCKS];
+	/* First in here: no offset to add. */
+	struct T(locks) locks;
 	struct chained_link **buckets; /* set at boot, as is the next */
 	struct hash_cache *cache;
 };
@@ -33,12 +29,22 @@ static __always_inline void T(root_init)(struct T(root) * root)
 
 static __always_inline void T(lock)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
-	spin_lock(&table->locks[bucket % CHAINED_LOCKS]);
+	T(lock_bucket)(&table->locks, bucket);
 }
 
 static __always_inline void T(unlock)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
-	spin_unlock(&table->locks[bucket % CHAINED_LOCKS]);
+	T(unlock_bucket)(&table->locks, bucket);
+}
+
+static __always_inline void T(lock_to_read)(struct TABLE *table, struct T(root) * root, u32 bucket)
+{
+	T(lock_bucket_to_read)(&table->locks, bucket);
+}
+
+static __always_inline void T(unlock_read)(struct TABLE *table, struct T(root) * root, u32 bucket)
+{
+	T(unlock_bucket_read)(&table->locks, bucket);
 }
 
 static __always_inline struct chained_link **T(chain)(struct TABLE *table, u32 bucket)
@@ -98,10 +104,10 @@ static __maybe_unused void T(walk)(void *instance, void (*visit)(u64 size, void 
 	for (u64 bucket = 0; bucket < table->cache->entries; bucket++) {
 		u64 size = 0;
 
-		T(lock)(table, NULL, (u32)bucket);
+		T(lock_to_read)(table, NULL, (u32)bucket);
 		for (struct chained_link *at = table->buckets[bucket]; at; at = at->next)
 			size++;
-		T(unlock)(table, NULL, (u32)bucket);
+		T(unlock_read)(table, NULL, (u32)bucket);
 		visit(size, argument);
 	}
 }
@@ -113,6 +119,5 @@ static __maybe_unused void T(create)(struct TABLE *table, struct hash_cache *cac
 	cache->walk = T(walk);
 	table->cache = cache;
 	table->buckets = hash_cache_create(cache, sizeof(*table->buckets));
-	for (unsigned i = 0; i < CHAINED_LOCKS; i++)
-		spin_lock_init(&table->locks[i], TABLE_STRING(TABLE));
+	T(locks_create)(&table->locks);
 }

@@ -15,7 +15,8 @@
  * which leaves two repairs: skew() turns a red left child to the right, split() lifts the middle of
  * two reds in a row.
  *
- * Locks: each tree's own, then the list of trees'.
+ * Locks: bucket (hash/lock): each tree has one of its own, as a bucket has; then the list of
+ * trees'. A reader without a lock would meet nodes that a rotation is moving.
  */
 #include "hash/table/template.h"
 #include "core/base/list.h"
@@ -41,6 +42,16 @@ static __always_inline void T(lock)(struct TABLE *table, struct T(root) * root, 
 static __always_inline void T(unlock)(struct TABLE *table, struct T(root) * root, u32 bucket)
 {
 	spin_unlock(&root->lock);
+}
+
+static __always_inline void T(lock_to_read)(struct TABLE *table, struct T(root) * root, u32 bucket)
+{
+	T(lock)(table, root, bucket);
+}
+
+static __always_inline void T(unlock_read)(struct TABLE *table, struct T(root) * root, u32 bucket)
+{
+	T(unlock)(table, root, bucket);
 }
 
 /* *steps grows by the nodes visited, the one found included. */

@@ -135,6 +135,16 @@ static bool pass_time(void)
 	return true;
 }
 
+/* One CPU: nobody waits for a grace period. */
+void sched_ask(unsigned cpu, u32 bits)
+{
+	(void)cpu, (void)bits;
+}
+
+void sched_do_pending(void)
+{
+}
+
 void schedule(void)
 {
 	struct fiber *next;

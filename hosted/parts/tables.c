@@ -38,6 +38,9 @@ struct key {
 #define TABLE_OBJECT struct object
 #define TABLE_LINK link
 #define TABLE_KEY struct key
+#ifndef TABLE_LOCK_HEADER
+#define TABLE_LOCK_HEADER "hash/lock/bucket.h"
+#endif
 #define TABLE_ORDER(object) ((object)->number)
 #include TABLE_HEADER
 
@@ -214,7 +217,7 @@ static void check_walk_takes_locks(void)
 	check_walk_waits_for(&table.list_lock);
 #else
 	for (u32 bucket = 0; bucket < BUCKETS; bucket++)
-		check_walk_waits_for(&table.locks[bucket % CHAINED_LOCKS]);
+		check_walk_waits_for(&table.locks.of_bucket[bucket % BUCKET_LOCKS]);
 #endif
 }
 

@@ -317,8 +317,7 @@ void exit_to_user(struct registers *registers)
 		/* As in Linux, a bad address is the program's own affair. */
 		(void)put_user(current->pid, current->set_child_tid);
 	}
-	if (current->pending & TASK_PENDING_RESCHED)
-		schedule();
+	sched_do_pending();
 	if (current->pending & TASK_PENDING_SIGNAL)
 		deliver(registers);
 }

@@ -59,7 +59,7 @@ def mangle(value):
 def choice_kconfig(choice, values):
     """Kconfig text for one generated choice."""
     cache, kind = choice.lower().split("_")
-    what = "hash function" if kind == "hash" else "table structure"
+    what = {"hash": "hash function", "table": "table structure", "lock": "lock scheme"}[kind]
     lines = [f"choice {choice}", f'\tprompt "{cache.capitalize()} {"" if cache == "name" else "cache "}{what}"']
     if choice in NEEDS:
         lines.append(f"\tdepends on {NEEDS[choice]}")
@@ -111,13 +111,15 @@ def no_such(kind, name, names):
 
 
 def why_not(choice, value):
-    """Say why a structure that is there cannot serve this cache."""
+    """Say why a structure or a lock scheme that is there cannot serve this cache."""
     cache, _, kind = choice.lower().partition("_")
-    if kind == "table" and value in plugins().structures():
-        try:
+    try:
+        if kind == "table" and value in plugins().structures():
             plugins().check_structure(cache, value)
-        except plugins().ChoiceError as error:
-            raise ConfigureError(str(error)) from None
+        if kind == "lock" and value in plugins().schemes():
+            plugins().check_lock(cache, value, plugins().DEFAULTS[f"{cache.upper()}_TABLE"])
+    except plugins().ChoiceError as error:
+        raise ConfigureError(str(error)) from None
 
 
 def settable(kconfig):

@@ -26,7 +26,7 @@ WITH_PARTS = ("core", "mm", "fs", "kernel")  # whose folders are counted one by 
 OTHERS = ("hosted", "user", "lab", "tests")
 C_LIKE = {".c", ".h", ".S", ".ld", ".def"}
 HASH_LIKE = {".py", ".sh", ".mk"}
-LIMIT = 22_500  # of the default kernel
+LIMIT = 23_400  # of the default kernel: 22,500, and 900 of RCU, sequence counts and the walk without locks
 ROOM_LIMIT = 1_500
 # The library in user/chainhash, with its interfaces and its program; what stands beside it for comparison is not of it.
 LIBRARY = tuple(f"user/chainhash/{part}" for part in ("include", "lib", "interfaces", "tool", "python"))
@@ -81,7 +81,11 @@ def rooms() -> tuple[Room, ...]:
         for name in choose.structures()
         if name not in used
     ]
-    return (functions, *tables, *ROOMS, *folders())
+    locks = [choose.DEFAULTS[f"{cache.upper()}_LOCK"] for cache in choose.LOCK_CACHES]
+    schemes = Room(
+        "lock schemes", "PAGE_LOCK, DENTRY_LOCK ...", tuple(f"hash/lock/{name}.h" for name in choose.schemes() if name not in locks)
+    )  # fmt: skip
+    return (functions, *tables, schemes, *ROOMS, *folders())
 
 
 def room_of(name: str) -> Room | None:

@@ -89,11 +89,11 @@ struct address_space {
 	/* Under lock: every page is on one of the lists, for truncation and sync without a hash
 	 * walk. */
 	spinlock_t lock;
+	spinlock_t vma_lock; /* of `vmas` */
 	struct list_head clean_pages, dirty_pages;
 	u64 nr_pages;
 
 	/* Under vma_lock: the areas that map this file, for truncation, sync and reclaim. */
-	spinlock_t vma_lock;
 	struct list_head vmas;
 
 #ifdef CONFIG_SWAP

@@ -21,6 +21,7 @@ struct page_key {
 #define TABLE_OBJECT struct page
 #define TABLE_LINK links.page
 #define TABLE_KEY struct page_key
+#define TABLE_LOCK_HEADER PAGE_LOCK_HEADER
 #define TABLE_ORDER(page) ((page)->index)
 #include PAGE_TABLE_HEADER
 
@@ -54,8 +55,8 @@ static __always_inline u32 page_bucket(const struct address_space *mapping, pgof
 			 page_cache_hash.bits);
 }
 
-/* The page with a reference, or NULL; counted. Between page_table_lock() and page_table_unlock().
- */
+/* The page with a reference, or NULL; counted. Between page_table_lock(), or _lock_to_read(), and
+ * its end. */
 static __always_inline struct page *page_find(struct address_space *mapping, u32 bucket,
 					      pgoff_t index)
 {
@@ -77,10 +78,10 @@ static CACHE_LOOKUP struct page *page_lookup(struct address_space *mapping, pgof
 	REGION_MARK(HASH_page, 0);
 	u32 bucket = page_bucket(mapping, index);
 
-	page_table_lock(&page_table_instance, &mapping->pages, bucket);
+	page_table_lock_to_read(&page_table_instance, &mapping->pages, bucket);
 	struct page *page = page_find(mapping, bucket, index);
 
-	page_table_unlock(&page_table_instance, &mapping->pages, bucket);
+	page_table_unlock_read(&page_table_instance, &mapping->pages, bucket);
 	REGION_MARK(HASH_page, 1);
 	if (page && !test_bit(PG_referenced, &page->flags))
 		set_bit(PG_referenced, &page->flags);

@@ -21,6 +21,7 @@ struct swap_key {
 #define TABLE_OBJECT struct page
 #define TABLE_LINK links.swap
 #define TABLE_KEY struct swap_key
+#define TABLE_LOCK_HEADER SWAP_LOCK_HEADER
 #define TABLE_ORDER(page) ((page)->index)
 #include SWAP_TABLE_HEADER
 

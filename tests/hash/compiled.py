@@ -126,9 +126,11 @@ def function(cache_name: str, name: str, word: int) -> Function:
     return Function(cache_name, name, word)
 
 
-def sanitized(source: str, name: str, chosen=None, defines=(), hash_folder=TOP / "hash") -> Path:
-    """A program with the address and undefined-behaviour sanitizers."""
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
+def sanitized(
+    source: str, name: str, chosen=None, defines=(), hash_folder=TOP / "hash", sanitizers="address,undefined"
+) -> Path:
+    """A program with the address and undefined-behaviour sanitizers, or others."""
+    flags = (f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all", "-g")
     return build(source, scratch() / name, chosen, defines, flags, hash_folder)
 
 

@@ -85,6 +85,29 @@ def test_a_structure_that_cannot_serve_a_cache_is_refused_with_the_reason(tmp_pa
     choose(folder, "--page-table", "rbtree")
 
 
+def test_a_lock_scheme_that_cannot_work_is_refused_with_the_reason(tmp_path):
+    folder = compiled.copy_of_hash(tmp_path)
+    assert "no lock scheme 'spin'" in choose(folder, "--page-lock", "spin", status=1)
+    said = choose(folder, "--page-lock", "rcu", status=1)
+    assert "PAGE_LOCK=rcu cannot work: rcu serves the caches dentry only" in said
+    said = choose(folder, "--page-table", "rbtree", "--page-lock", "global", status=1)
+    assert "PAGE_LOCK=global cannot work with PAGE_TABLE=rbtree, which has bucket (hash/table/rbtree.h" in said
+    choose(folder, "--page-table", "rbtree", "--page-lock", "bucket")
+
+
+def test_a_lock_scheme_is_a_file_dropped_in(tmp_path):
+    folder = compiled.copy_of_hash(tmp_path)
+    (folder / "lock" / "mine.h").write_text((folder / "lock" / "global.h").read_text())
+    table = folder / "table" / "chained.h"
+    assert "chained" in choose(folder, "--inode-lock", "mine", status=1)  # which has to know it
+    table.write_text(table.read_text().replace("Locks: global bucket", "Locks: mine global bucket"))
+    choose(folder, "--inode-lock", "mine")
+    header = (tmp_path / "out" / "hash_choice.h").read_text()
+    assert '#define INODE_LOCK_HEADER "hash/lock/mine.h"' in header and "INODE_LOCK_RCU" not in header
+    choose(folder, "--dentry-lock", "rcu")
+    assert "#define DENTRY_LOCK_RCU" in (tmp_path / "out" / "hash_choice.h").read_text()
+
+
 def test_the_swap_cache_has_the_page_caches_table_or_its_own(tmp_path):
     folder = compiled.copy_of_hash(tmp_path)
     (folder / "swap" / "student.h").write_text(

@@ -11,6 +11,7 @@ from tests.hash import compiled
 pytestmark = pytest.mark.check
 
 STRUCTURES = compiled.load_choose().structures()
+SCHEMES = compiled.load_choose().schemes()
 
 
 def defines(structure, *more):
@@ -25,6 +26,15 @@ def test_structure_against_an_array(structure):
     program = compiled.sanitized("tables.c", f"table-{structure}", {}, defines(structure, "CONFIG_HASH_STATS"))
     result = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300)
     assert (result.returncode, result.stdout) == (0, "ok\n"), result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_lock_scheme_under_threads(scheme):
+    """The thread sanitizer sees a lock that lets two in; the table, what they did to each other."""
+    defined = [f'TABLE_LOCK_HEADER="hash/lock/{scheme}.h"', "CONFIG_HASH_WORD=64"]
+    program = compiled.sanitized("schemes.c", f"scheme-{scheme}", {}, defined, sanitizers="thread")
+    result = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300)
+    assert result.returncode == 0 and result.stdout.startswith("ok, "), result.stdout + result.stderr
 
 
 def test_a_function_that_leaves_the_table_is_named(tmp_path):

@@ -210,7 +210,7 @@ static void choose_calls(unsigned task, struct call *call)
 
 static void make_calls(void *argument)
 {
-	for (const struct call *call = argument; call->kind; call++)
+	for (const struct call *call = argument; call->kind; call++, ring_user())
 		call->kind->make(call);
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "fs/block/block.h"
+#include "core/lock/rcu.h"
 #include "core/log/assert.h"
 #include "core/sched/sched.h"
 #include "hosted/interleave/ring/ring.h"
@@ -257,6 +258,7 @@ static void between_translation_and_use(void)
 
 static void sleep_until_woken(void)
 {
+	rcu_idle_enter(); /* its CPU has nothing else to do */
 	running->asleep = true;
 	while (running->task->state != TASK_RUNNING) {
 		struct fiber *next = highest();
@@ -267,12 +269,32 @@ static void sleep_until_woken(void)
 			ring_fail("deadlock: all tasks wait, and no I/O is in flight");
 	}
 	running->asleep = false;
+	rcu_idle_exit();
+}
+
+void sched_ask(unsigned cpu, u32 bits)
+{
+	if (fibers[cpu].task)
+		task_set_pending(fibers[cpu].task, bits);
+}
+
+void sched_do_pending(void)
+{
+	if (current->pending & TASK_PENDING_RCU)
+		rcu_quiescent();
+}
+
+/* What comes between two calls of a program. */
+void ring_user(void)
+{
+	rcu_quiescent();
 }
 
 void schedule(void)
 {
 	if (running->irqs_off)
 		ring_fail("sleeping with interrupts off");
+	sched_do_pending();
 	if (running->task->state == TASK_RUNNING)
 		ring_relax();
 	else
@@ -306,6 +328,19 @@ bool wake_up_task(struct task *task)
 /* ---- starting and ending ----------------------------------------------------------------------
  */
 
+/* The CPU of @fiber idles, or does no longer. */
+static void idle_as(struct fiber *fiber, bool idles)
+{
+	struct fiber *self = running;
+
+	running = fiber;
+	if (idles)
+		rcu_idle_enter();
+	else
+		rcu_idle_exit();
+	running = self;
+}
+
 static void entry(void)
 {
 	running->function(running->argument);
@@ -313,6 +348,7 @@ static void entry(void)
 	ring_active = false; /* its end is no part of the program */
 	task_end();
 	ring_active = true;
+	rcu_idle_enter();
 	races_publish(&fibers[0].wake_clock);
 	running->task = NULL;
 	switch_to(highest()); /* there is always the test itself */
@@ -342,6 +378,7 @@ struct task *task_launch(void (*function)(void *), void *argument, bool thread)
 	fiber->start.uc_stack.ss_sp = stack;
 	fiber->start.uc_stack.ss_size = STACK_BYTES;
 	makecontext(&fiber->start, entry, 0);
+	idle_as(fiber, false);
 	ring_active = active;
 	look_again = true;
 	return fiber->task;
@@ -353,6 +390,10 @@ void ring_begin(void)
 	fibers[0].started = true;
 	fibers[0].clock.at[0] = 1;
 	nr_cpus = RING_TASKS;
+	for (struct fiber *fiber = &fibers[1]; fiber < fibers + RING_TASKS; fiber++) {
+		fiber->number = (unsigned)(fiber - fibers);
+		idle_as(fiber, true);
+	}
 	mmu_pause = between_translation_and_use;
 	task_launch(disk_task, NULL, true);
 }
@@ -367,6 +408,7 @@ static bool all_done(void)
 
 void ring_run(void)
 {
+	rcu_idle_enter(); /* the test itself looks at nothing meanwhile */
 	ring_active = true;
 	running->priority = 0; /* we go on when nobody else can */
 	while (!all_done()) {
@@ -376,6 +418,7 @@ void ring_run(void)
 	}
 	ring_active = false;
 	races_join(&running->clock, &running->wake_clock);
+	rcu_idle_exit();
 }
 
 /* The hosted tests' own name for it. */

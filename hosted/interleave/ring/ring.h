@@ -52,6 +52,9 @@ extern struct rng ring_program_rng; /* begins there */
 void ring_begin(void);			  /* of a run, before anything else */
 void ring_disk(struct hosted_disk *disk); /* its requests are done by the scheduler's choice */
 
+/* A task is between two calls: it has no reader on its CPU (core/lock/rcu.h). */
+void ring_user(void);
+
 /* Run what task_start() has prepared until all have ended, switching everywhere. */
 void ring_run(void);
 

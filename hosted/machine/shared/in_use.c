@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "core/lock/rcu.h"
 #include "core/log/assert.h"
 #include "core/memory/page_alloc.h"
 #include "core/memory/slab.h"
@@ -69,6 +70,8 @@ static void drop_caches(void)
 		;
 	while (shrink_icache(~0ull >> 2))
 		;
+	rcu_idle_enter(); /* all other CPUs idle: what waits for a grace period is freed */
+	rcu_idle_exit();
 }
 
 void leak_mark(void)
