@@ -38,6 +38,33 @@ static void check_checksum(void)
 	CHECK(checksum_by_tables(zeros, sizeof(zeros)) == 0x8a9136aa);
 }
 
+/*
+ * Tags begin at another bit when the table has grown from level 7 to 8, and from 15 to 16: every
+ * record has the right one, and is found, at every size about there.
+ */
+static void check_levels(void)
+{
+	struct chainhash_options options = {.bucket_size = 64, .fill_factor = 1};
+	struct chainhash_item data;
+	struct chainhash *table;
+
+	CHECK(!chainhash_open(&table, NULL, 0, 0, &options));
+	for (uint32_t i = 0; i < 70000; i++) {
+		struct chainhash_item key = {&i, sizeof(i)};
+
+		CHECK(!chainhash_put(table, key, key, 0));
+		if ((i >= 120 && i < 140) || (i >= 250 && i < 260) || i == 32770 || i == 50000)
+			CHECK(!chainhash_verify(table, NULL, NULL, NULL));
+	}
+	CHECK(!chainhash_verify(table, NULL, NULL, NULL));
+	for (uint32_t i = 0; i < 70000; i++) {
+		struct chainhash_item key = {&i, sizeof(i)};
+
+		CHECK(!chainhash_get(table, key, &data) && !memcmp(data.bytes, &i, sizeof(i)));
+	}
+	chainhash_abandon(table);
+}
+
 /* A file in memory with one record, its writer, and a reader by mmap. */
 static int open_pair(struct chainhash_item key, struct chainhash **writer,
 		     struct chainhash **reader)
@@ -115,6 +142,7 @@ int main(void)
 {
 	check_default_hash();
 	check_checksum();
+	check_levels();
 	check_failed_refresh();
 	check_refused_refresh();
 	print_values();

@@ -11,7 +11,7 @@
 #define MAGIC                                                                                      \
 	"\x89"                                                                                     \
 	"CHASH\r\n"
-#define VERSION 1u
+#define VERSION 2u
 #define SEQUENCE_MOST (1ull << 60) /* readers' locks are on bytes from 2^62 on */
 
 enum { FLAG_CHECKSUMS = 1, SPLIT_SHIFT = 8, CHECKSUM_PLACE = HEADER_SIZE - 4, PAGES_LEAST = 8 };

@@ -198,7 +198,6 @@ void chainhash_abandon(struct chainhash *t)
 	free(t->bitmap_changed.words);
 	free(t->big);
 	free(t->scratch);
-	free(t->moves);
 	free(t->copy);
 	free(t->read.list);
 	free(t->written.list);

@@ -46,10 +46,10 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 	const u8 *tags = base + PAGE_HEAD;
 
 	for (u32 first = 0; first < count; first += 8, tags += GROUP) {
-		u64 match = tags_matching(tags, lookup->tag);
+		u32 match = tags_matching(tags, lookup->tag);
 
 		for (; match; match &= match - 1) {
-			u32 index = first + (u32)__builtin_ctzll(match) / 8;
+			u32 index = first + (u32)__builtin_ctz(match);
 
 			if (index >= count)
 				break;
@@ -71,22 +71,28 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 	return 0;
 }
 
-int record_find(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
+/* record_find() on the way of a get and a put, without a call. */
+static always_inline int find(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
 {
 	struct chain *chain = &lookup->chain;
-	u64 spread;
+	u32 place;
 	int found, next;
 
 	lookup->hash = hash_key(t, key.bytes, key.size);
-	spread = hash_spread(lookup->hash);
-	lookup->tag = hash_tag(spread);
-	lookup->bucket = hash_bucket(t, spread);
+	place = hash_place(lookup->hash);
+	lookup->bucket = hash_bucket(t, place);
+	lookup->tag = hash_tag(t, lookup->bucket, place);
 	for (next = chain_first(t, lookup->bucket, chain); next > 0; next = chain_next(t, chain)) {
 		found = view_find(t, chain->view.base, chain->view.size, lookup, key);
 		if (found)
 			return found;
 	}
 	return next;
+}
+
+int record_find(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
+{
+	return find(t, lookup, key);
 }
 
 int chainhash_get(struct chainhash *t, struct chainhash_item key, struct chainhash_item *data)
@@ -98,8 +104,8 @@ int chainhash_get(struct chainhash *t, struct chainhash_item key, struct chainha
 		t->operation++;
 		t->changing = false;
 	}
-	found = record_find(t, &lookup, key);
-	if (found <= 0)
+	found = find(t, &lookup, key);
+	if (unlikely(found <= 0))
 		return found ? found : -ENOENT;
 	if (likely(lookup.item.key != NULL)) {
 		*data = (struct chainhash_item){lookup.item.data, lookup.item.data_size};
@@ -113,7 +119,7 @@ int chainhash_get(struct chainhash *t, struct chainhash_item key, struct chainha
 }
 
 /* Make a view of one that was looked at writable. */
-static int view_change(struct chainhash *t, struct view *view)
+static inline int view_change(struct chainhash *t, struct view *view)
 {
 	int error = 0;
 
@@ -131,7 +137,7 @@ struct record {
 	bool big;
 };
 
-static void item_write(u8 *p, const struct record *record, u32 hash)
+static inline void item_write(u8 *p, const struct record *record, u32 hash)
 {
 	if (record->big) {
 		*p = STUB;
@@ -141,35 +147,11 @@ static void item_write(u8 *p, const struct record *record, u32 hash)
 		store32(p + 13, record->address);
 		return;
 	}
-	p = size_write(p, (u32)record->key.size);
-	p = size_write(p, (u32)record->data.size);
+	if (unlikely(record->key.size >= 0x80))
+		*p++ = (u8)(0x80 | record->key.size >> 8);
+	*p++ = (u8)record->key.size;
 	copy_bytes(p, record->key.bytes, record->key.size);
 	copy_bytes(p + record->key.size, record->data.bytes, record->data.size);
-}
-
-/* The slots that a chunk needs to have room for @size bytes more. */
-static u32 slots_with(const struct chainhash *t, const struct view *view, u32 size)
-{
-	return slots_for(t, index_size(view_count(view->base) + 1) - PAGE_HEAD +
-				    view_used(view->base) + size);
-}
-
-/* Exchange the chain's last chunk, which @before leads to, for one of @slots slots. */
-static int chunk_grow(struct chainhash *t, struct view *before, struct view *view, u32 slots)
-{
-	u32 old_slots = view_slots(view->base);
-	struct view larger;
-	int error = view_change(t, before);
-
-	if (!error)
-		error = overflow_take(t, slots, &larger);
-	if (error)
-		return error;
-	view_copy(larger.base, larger.size, view->base, view->size);
-	store32(before->base + 4, larger.address);
-	overflow_give(t, view->address, old_slots);
-	*view = larger;
-	return 0;
 }
 
 /*
@@ -179,7 +161,6 @@ static int chunk_grow(struct chainhash *t, struct view *before, struct view *vie
 static int find_room(struct chainhash *t, const struct lookup *lookup, u32 size, struct view *view)
 {
 	struct chain chain = lookup->chain;
-	struct view chunk;
 	bool full = !chain.next && chain.number == 1 &&
 		    view_room(chain.before.base, chain.before.size) < (int)size;
 	int error, next = 1;
@@ -192,33 +173,26 @@ static int find_room(struct chainhash *t, const struct lookup *lookup, u32 size,
 	if (next < 0)
 		return next;
 	*view = chain.view;
-	if (view_room(view->base, view->size) >= (int)size)
-		return view_change(t, view);
-	if (view->address && slots_with(t, view, size) <= t->slots)
-		return chunk_grow(t, &chain.before, view, slots_with(t, view, size));
 	error = view_change(t, view);
-	if (!error)
-		error = overflow_take(t, slots_for(t, GROUP + size), &chunk);
-	if (error)
+	if (error || view_room(view->base, view->size) >= (int)size)
 		return error;
-	store32(view->base + 4, chunk.address);
-	t->split_due = true;
-	*view = chunk;
-	return 0;
+	if (view->address)
+		error = view_change(t, &chain.before);
+	return error ? error : chain_extend(t, &chain.before, view, size);
 }
 
-/* A record came or went: its item has @size bytes, and a place of three bytes in the index. */
+/* A record came or went: its item has @size bytes. */
 static void count_in(struct chainhash *t, u32 size)
 {
 	t->records++;
-	t->record_bytes += size + 3;
+	t->record_bytes += size + INDEX_BYTES;
 	t->changed = true;
 }
 
 static void count_out(struct chainhash *t, u32 size)
 {
 	t->records--;
-	t->record_bytes -= size + 3;
+	t->record_bytes -= size + INDEX_BYTES;
 	t->changed = true;
 }
 
@@ -228,7 +202,7 @@ static int insert(struct chainhash *t, const struct lookup *lookup, const struct
 	int error;
 
 	/* The usual case, in which the bucket has but its primary page, with room on it. */
-	if (likely(!view.address && !view_next(view.base) &&
+	if (likely(!view.address && !lookup->chain.next &&
 		   view_room(view.base, view.size) >= (int)record->size))
 		error = view_change(t, &view);
 	else
@@ -245,21 +219,21 @@ static int insert(struct chainhash *t, const struct lookup *lookup, const struct
 static int replace(struct chainhash *t, struct lookup *lookup, const struct record *record)
 {
 	struct view *view = &lookup->chain.view;
-	u32 size = lookup->item.size, offset;
+	u32 size = lookup->item.size;
 	int error = view_change(t, view);
-	u8 *saved;
+	u8 *item, *saved;
 
 	if (!error && reserve(&t->scratch, &t->scratch_room, size, 1))
 		error = -ENOMEM;
 	if (error)
 		return error;
-	offset = load16(offset_at(view->base, lookup->index));
+	item = view->base + view->size - load16(depth_at(view->base, lookup->index));
 	if (size == record->size) {
-		item_write(view->base + offset, record, lookup->hash);
+		item_write(item, record, lookup->hash);
 		t->changed = true;
 		return 0;
 	}
-	saved = memcpy(t->scratch, view->base + offset, size);
+	saved = memcpy(t->scratch, item, size);
 	view_remove(view->base, view->size, lookup->index, size);
 	count_out(t, size);
 	if (view_room(view->base, view->size) >= (int)record->size) {
@@ -284,16 +258,19 @@ static int may_change(const struct chainhash *t)
 	return t->store.failed ? -EIO : 0;
 }
 
-/* Does the caller give us bytes that we have given him, and that a change may move? */
-static bool ours(const struct chainhash *t, struct chainhash_item item)
+static inline bool lies_in(const u8 *bytes, const u8 *begin, u64 size)
 {
-	const u8 *bytes = item.bytes;
-
-	return (bytes >= t->pool.lowest && bytes < t->pool.highest) ||
-	       (t->big && bytes >= t->big && bytes < t->big + t->big_room);
+	return (uintptr_t)bytes - (uintptr_t)begin < size;
 }
 
-static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct chainhash_item *data)
+/* Does the caller give us bytes that we have given him, and that a change may move? */
+static inline bool ours(const struct chainhash *t, struct chainhash_item item)
+{
+	return lies_in(item.bytes, t->pool.lowest, (u64)(t->pool.highest - t->pool.lowest)) ||
+	       lies_in(item.bytes, t->big, t->big_room);
+}
+
+static inline int copy_ours(struct chainhash *t, struct chainhash_item *key, struct chainhash_item *data)
 {
 	if (likely(!ours(t, *key) && !ours(t, *data)))
 		return 0;
@@ -314,7 +291,7 @@ static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct cha
  */
 static inline int find_old(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
 {
-	int found = record_find(t, lookup, key), error;
+	int found = find(t, lookup, key), error;
 
 	t->read.count = 0;
 	if (likely(found <= 0 || lookup->item.key))
@@ -369,14 +346,13 @@ int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainha
 	record.key = key;
 	record.data = data;
 	if (key.size < KEY_SIZE_INLINE &&
-	    item_size(key.size, data.size) <= item_most(t->page_size) &&
-	    key.size + data.size <= PAGE_SIZE_MOST) {
-		record.size = item_size(key.size, data.size);
+	    item_size(key.size, data.size) <= item_most(t->page_size)) {
+		record.size = (u32)item_size(key.size, data.size);
 		record.big = false;
 	}
 	t->operation++;
 	t->changing = true;
-	if (unlikely(split_wanted(t, record.size + 3))) {
+	if (unlikely(split_wanted(t, record.size + INDEX_BYTES))) {
 		error = split(t);
 		if (error)
 			return error;

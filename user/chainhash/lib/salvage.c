@@ -61,6 +61,14 @@ static void copy_record(struct salvage *s, struct item item, struct place from)
 		s->error = error;
 }
 
+/* May the record's key have this tag, in a bucket of whatever level? */
+static bool tag_right(const struct chainhash *t, const struct item *item, u16 tag)
+{
+	u32 place = hash_place(item_hash(t, item));
+
+	return tag == (u16)place || tag == (u16)(place >> 8) || tag == place >> 16;
+}
+
 /* Copy what is on one view, which is sound. Only a record whose tag its key has is one. */
 static void copy_view(struct salvage *s, const u8 *base, u32 size, struct place from)
 {
@@ -72,7 +80,7 @@ static void copy_view(struct salvage *s, const u8 *base, u32 size, struct place 
 		struct item item;
 
 		if (item_read(copy, size, i, &item) &&
-		    hash_tag(hash_spread(item_hash(t, &item))) == *tag_at(copy, i))
+		    tag_right(t, &item, load16(tag_at(copy, i))))
 			copy_record(s, item, from);
 		else
 			lost++;

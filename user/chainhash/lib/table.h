@@ -44,6 +44,7 @@ typedef uint64_t u64;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define noinline __attribute__((__noinline__))
+#define always_inline inline __attribute__((__always_inline__))
 
 enum {
 	PAGE_SIZE_LEAST = 64,
@@ -229,13 +230,13 @@ struct chunks {
 };
 
 struct hash_keys;
-struct move;
 
 struct chainhash {
 	/* The way of a get. */
 	u8 **pages; /* by logical page; NULL: not in memory */
 	u64 page_count;
 	u32 max_bucket, high_mask, low_mask;
+	u32 tag_shift, tag_shift_before; /* of tags, for buckets of the last level; of the one before */
 	u32 page_size, page_shift;
 	u32 slot_size, slots; /* of overflow pages */
 	u64 operation;	      /* its number: pages that it used stay in memory */
@@ -276,18 +277,26 @@ struct chainhash {
 	u64 big_room;
 	u8 *scratch;
 	u64 scratch_room;
-	struct move *moves; /* split.c */
-	u64 moves_room;
 	struct chunks read, written; /* of the large record last read, and last written */
 	u8 *copy;		     /* of what the caller gives us that is ours */
 	u64 copy_room;
 };
 
+/* The lowest bit of a tag in a bucket of this level (hash.h). */
+static inline u32 tag_shift(unsigned level)
+{
+	return level < 16 ? level & 8 : 16;
+}
+
 /* What follows from the last bucket. */
 static inline void set_masks(struct chainhash *t)
 {
-	t->high_mask = (u32)((1ull << top_bit(t->max_bucket)) - 1);
+	unsigned level = top_bit(t->max_bucket);
+
+	t->high_mask = (u32)((1ull << level) - 1);
 	t->low_mask = t->high_mask >> 1;
+	t->tag_shift = tag_shift(level);
+	t->tag_shift_before = tag_shift(level ? level - 1 : 0);
 }
 
 static inline u64 primary_page(const struct chainhash *t, u32 bucket)

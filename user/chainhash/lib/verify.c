@@ -109,16 +109,16 @@ static void check_record(struct check *check, u32 bucket, const struct view *vie
 {
 	struct chainhash *t = check->walk.table;
 	struct chainhash_item key = {item->key, item->key_size};
-	u64 spread = hash_spread(item_hash(t, item));
+	u32 place = hash_place(item_hash(t, item));
 	struct lookup lookup;
 	int found;
 
-	if (hash_bucket(t, spread) != bucket) {
+	if (hash_bucket(t, place) != bucket) {
 		problem(&check->walk, "bucket %u: a record belongs to bucket %u", bucket,
-			hash_bucket(t, spread));
+			hash_bucket(t, place));
 		return;
 	}
-	if (*tag_at(view->base, index) != hash_tag(spread)) {
+	if (load16(tag_at(view->base, index)) != hash_tag(t, bucket, place)) {
 		problem(&check->walk, "bucket %u: a record has the wrong tag", bucket);
 		return;
 	}
@@ -146,7 +146,7 @@ static void check_view(struct check *check, u32 bucket, const struct view *view)
 		}
 		used += item.size;
 		check->records++;
-		check->bytes += item.size + 3;
+		check->bytes += item.size + INDEX_BYTES;
 		check_record(check, bucket, view, i, &item);
 	}
 	if (used != view_used(view->base))

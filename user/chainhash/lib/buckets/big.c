@@ -50,7 +50,7 @@ int big_write(struct chainhash *t, struct chainhash_item key, struct chainhash_i
 	t->written.count = 0;
 	while (left) {
 		struct view chunk;
-		int error = overflow_take(t, slots_for(t, (u32)part), &chunk);
+		int error = overflow_take(t, slots_for(t, PAGE_HEAD + (u32)part), &chunk);
 
 		if (!error && chunks_add(&t->written, &chunk)) {
 			overflow_give(t, chunk.address, view_slots(chunk.base));
