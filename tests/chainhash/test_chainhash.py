@@ -129,9 +129,8 @@ def test_other_machines_have_the_same_files(plain, sanitized, tmp_path, machine)
     other = build(machine.replace(" ", "-"), *settings, goals=("objects", "static"))
     flags = "-O1 -g -static"
     print(run(*runner, program(other, "properties", flags, compiler=compiler), tmp_path, SEED, 20))
-    here = set(run(program(sanitized, "units", SANITIZED)).splitlines())
-    there = set(run(*runner, program(other, "units", flags, compiler=compiler)).splitlines())
-    assert there <= here and {line.split()[0] for line in here - there} <= {"wyhash"}
+    here = run(program(sanitized, "units", SANITIZED))
+    assert run(*runner, program(other, "units", flags, compiler=compiler)) == here
     text = words(tmp_path, 3000)
     ours, theirs = (plain / "chainhash",), (*runner, other / "chainhash.static")
     for writer, reader in ((ours, theirs), (theirs, ours)):
@@ -358,4 +357,4 @@ def test_a_function_dropped_in(tmp_path):
             (tmp_path / "hash" / folder / path.name).write_bytes(path.read_bytes())
     (tmp_path / "hash/name/mine.h").write_text("/* Mine. */\nHASH_BYTES(u32, 5, h * 7 + c, h)\n")
     run(sys.executable, PACKAGE / "lib/buckets/functions.py", tmp_path / "hash", tmp_path / "functions.h")
-    assert '{"mine", HAVE_name_mine, false}' in (tmp_path / "functions.h").read_text()
+    assert '{"mine", name_mine, false}' in (tmp_path / "functions.h").read_text()

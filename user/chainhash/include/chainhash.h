@@ -225,10 +225,6 @@ CHAINHASH_API int64_t chainhash_salvage(const char *path, struct chainhash *to,
 /* The name of hash function @number, from 0, the default first; NULL behind the last. */
 CHAINHASH_API const char *chainhash_hash_name(unsigned number);
 
-/* The value of the function @name for some bytes: -ENOENT if there is no such function. */
-CHAINHASH_API int chainhash_hash_value(const char *name, uint64_t seed, struct chainhash_item bytes,
-				       uint32_t *value);
-
 #ifdef __cplusplus
 }
 #endif

@@ -193,7 +193,7 @@ void chainhash_abandon(struct chainhash *t)
 	map_close(t);
 	pool_free(t);
 	store_free(&t->store);
-	hash_free(t);
+	free(t->keys);
 	free(t->slots_used);
 	free(t->bitmap_changed.words);
 	free(t->big);

@@ -148,13 +148,15 @@ static inline bool item_read(const u8 *base, u32 size, u32 index, struct item *i
 	end = start + item->size;
 	item->key_size = *start++;
 	if (unlikely(item->key_size >= 0x80)) {
+		if (item->size != STUB_SIZE && (item->key_size == STUB || item->size < 2))
+			return false;
 		if (item->key_size == STUB) {
 			item->key = item->data = NULL;
 			item->key_size = load32(start);
 			item->data_size = load32(start + 4);
 			item->hash = load32(start + 8);
 			item->address = load32(start + 12);
-			return item->size == STUB_SIZE;
+			return true;
 		}
 		item->key_size = (item->key_size & 0x7f) << 8 | *start++;
 	}

@@ -60,8 +60,7 @@ enum { PIECE = 255 }; /* the longest name that the functions are made for */
 
 static const struct function {
 	const char *name;
-	u32 (*value)(uintptr_t salt, const char *name,
-		     size_t length); /* NULL: not on this machine */
+	u32 (*value)(uintptr_t salt, const char *name, size_t length);
 	bool keyed;
 } functions[] = {FUNCTIONS};
 
@@ -140,22 +139,6 @@ const char *chainhash_hash_name(unsigned number)
 	return number < FUNCTION_COUNT ? functions[number].name : NULL;
 }
 
-int chainhash_hash_value(const char *name, uint64_t seed, struct chainhash_item bytes,
-			 uint32_t *value)
-{
-	const struct function *function = function_named(name);
-	struct hash_keys *keys;
-
-	if (!function || !function->value)
-		return -ENOENT;
-	keys = keys_make(function, seed);
-	if (!keys)
-		return -ENOMEM;
-	*value = named_value(keys, bytes.bytes, bytes.size);
-	free(keys);
-	return 0;
-}
-
 /* Take the function @name of hash/name into use. */
 static int hash_use(struct chainhash *t, const char *name)
 {
@@ -163,8 +146,6 @@ static int hash_use(struct chainhash *t, const char *name)
 
 	if (!function)
 		return refuse(-EINVAL, "there is no hash function '%s'", name);
-	if (!function->value)
-		return refuse(-EINVAL, "hash function '%s' needs a machine of 64 bits", name);
 	snprintf(t->hash_name, sizeof(t->hash_name), "%s", name);
 	if (function == functions)
 		return 0;
@@ -173,11 +154,6 @@ static int hash_use(struct chainhash *t, const char *name)
 		return -ENOMEM;
 	t->named = named_value;
 	return 0;
-}
-
-void hash_free(struct chainhash *t)
-{
-	free(t->keys);
 }
 
 static u32 check_value(const struct chainhash *t)

@@ -93,5 +93,3 @@ int hash_choose(struct chainhash *t, const struct chainhash_options *options);
 
 /* Is it the function that the file, whose header was read into @t, was made with? -EDOM. */
 int hash_check(struct chainhash *t, const struct chainhash_options *options);
-
-void hash_free(struct chainhash *t);

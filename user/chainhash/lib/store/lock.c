@@ -5,12 +5,6 @@
 
 #include <fcntl.h>
 
-#ifndef F_OFD_SETLK
-#define F_OFD_GETLK 36
-#define F_OFD_SETLK 37
-#define F_OFD_SETLKW 38
-#endif
-
 #define WRITER_PLACE ((off_t)1 << 62)
 #define READERS_PLACE (WRITER_PLACE + 1)
 
@@ -24,13 +18,6 @@ static int lock_call(int descriptor, int command, struct flock *lock)
 	do {
 		result = fcntl(descriptor, command, lock);
 	} while (result < 0 && errno == EINTR);
-	if (result < 0 && errno == EINVAL) {
-		int older = F_GETLK;
-
-		if (command != F_OFD_GETLK)
-			older = command == F_OFD_SETLK ? F_SETLK : F_SETLKW;
-		result = fcntl(descriptor, older, lock);
-	}
 	if (result < 0)
 		return errno == EACCES ? -EAGAIN : -errno;
 	return 0;

@@ -90,23 +90,6 @@ int store_read_page(struct chainhash *t, u64 logical, u8 *page)
 	return error;
 }
 
-int store_write_page(struct chainhash *t, u64 logical, const u8 *page)
-{
-	struct level *level = &t->store.level[0];
-	int error = store_place(&t->store, level, logical);
-
-	if (error)
-		return error;
-	if (t->checksums)
-		level->entries[logical].checksum = checksum(page, t->page_size);
-	t->store.writes++;
-	error = write_bytes(t->store.descriptor, page, t->page_size,
-			    (u64)level->entries[logical].physical << t->page_shift);
-	if (!error)
-		store_written(&t->store, level->entries[logical].physical + 1);
-	return error;
-}
-
 /* Without memory to note it the page's place is lost until the file is opened anew. */
 void store_drop_page(struct store *store, u64 logical)
 {

@@ -35,8 +35,8 @@ static int batch_write(struct batch *batch)
 		return 0;
 	error = write_all(t->store.descriptor, batch->vector, (int)batch->count,
 			  (u64)batch->first << t->page_shift);
-	if (!error)
-		store_written(&t->store, batch->first + batch->count);
+	if (!error && batch->first + batch->count > t->store.written)
+		t->store.written = batch->first + batch->count;
 	t->store.writes += batch->count;
 	batch->count = 0;
 	return error;
@@ -71,6 +71,17 @@ static void batch_add(struct batch *batch, const u8 *page)
 	if (batch->table->checksums)
 		batch->entry->checksum = checksum(page, size);
 	batch->vector[batch->count++] = (struct iovec){(void *)(uintptr_t)page, size};
+}
+
+int store_write_page(struct chainhash *t, u64 logical, const u8 *page)
+{
+	struct batch batch = {.table = t};
+	int error = batch_place(&batch, &t->store.level[0], logical);
+
+	if (error)
+		return error;
+	batch_add(&batch, page);
+	return batch_write(&batch);
 }
 
 static int write_bitmaps(struct batch *batch)
