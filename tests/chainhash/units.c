@@ -133,8 +133,7 @@ static void print_values(void)
 
 		CHECK(!chainhash_open(&table, NULL, 0, 0, &options));
 		for (size_t size = 0; size < sizeof(bytes); size = size * 2 + 1)
-			printf("%s %zu %08x\n", name, size,
-			       (unsigned)hash_key(table, bytes, size));
+			printf("%s %zu %08x\n", name, size, (unsigned)hash_key(table, bytes, size));
 		chainhash_abandon(table);
 	}
 }

@@ -29,12 +29,6 @@ static inline bool bytes_equal(const u8 *a, const u8 *b, size_t size)
 	return !differ;
 }
 
-static noinline int compare_big(struct chainhash *t, const struct lookup *lookup,
-				struct chainhash_item key)
-{
-	return lookup->item.hash == lookup->hash ? big_equal(t, &lookup->item, key) : 0;
-}
-
 /*
  * Look for the key on one view: 1, its index and item are in @lookup; 0, it is not there; or an
  * error.
@@ -60,8 +54,8 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 				if (lookup->item.key_size == key.size &&
 				    bytes_equal(lookup->item.key, key.bytes, key.size))
 					return 1;
-			} else {
-				int equal = compare_big(t, lookup, key);
+			} else if (lookup->item.hash == lookup->hash) {
+				int equal = big_equal(t, &lookup->item, key);
 
 				if (equal)
 					return equal;
@@ -72,7 +66,9 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 }
 
 /* record_find() on the way of a get and a put, without a call. */
-static always_inline int find(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
+static inline __attribute__((__always_inline__)) int find(struct chainhash *t,
+							  struct lookup *lookup,
+							  struct chainhash_item key)
 {
 	struct chain *chain = &lookup->chain;
 	u32 place;
@@ -100,22 +96,17 @@ int chainhash_get(struct chainhash *t, struct chainhash_item key, struct chainha
 	struct lookup lookup;
 	int found;
 
-	if (!t->map.bytes) {
-		t->operation++;
-		t->changing = false;
-	}
+	operation_begin(t, false);
 	found = find(t, &lookup, key);
 	if (unlikely(found <= 0))
 		return found ? found : -ENOENT;
-	if (likely(lookup.item.key != NULL)) {
-		*data = (struct chainhash_item){lookup.item.data, lookup.item.data_size};
-		return 0;
+	if (unlikely(!lookup.item.key)) {
+		found = big_read(t, &lookup.item);
+		if (found)
+			return found;
 	}
-	found = big_read(t, &lookup.item);
-	if (!found)
-		*data = (struct chainhash_item){t->big + lookup.item.key_size,
-						lookup.item.data_size};
-	return found;
+	*data = (struct chainhash_item){lookup.item.data, lookup.item.data_size};
+	return 0;
 }
 
 /* Make a view of one that was looked at writable. */
@@ -236,12 +227,6 @@ static int replace(struct chainhash *t, struct lookup *lookup, const struct reco
 	saved = memcpy(t->scratch, item, size);
 	view_remove(view->base, view->size, lookup->index, size);
 	count_out(t, size);
-	if (view_room(view->base, view->size) >= (int)record->size) {
-		item_write(view_append(view->base, view->size, lookup->tag, record->size), record,
-			   lookup->hash);
-		count_in(t, record->size);
-		return 0;
-	}
 	error = insert(t, lookup, record);
 	if (error) {
 		memcpy(view_append(view->base, view->size, lookup->tag, size), saved, size);
@@ -270,7 +255,8 @@ static inline bool ours(const struct chainhash *t, struct chainhash_item item)
 	       lies_in(item.bytes, t->big, t->big_room);
 }
 
-static inline int copy_ours(struct chainhash *t, struct chainhash_item *key, struct chainhash_item *data)
+static inline int copy_ours(struct chainhash *t, struct chainhash_item *key,
+			    struct chainhash_item *data)
 {
 	if (likely(!ours(t, *key) && !ours(t, *data)))
 		return 0;
@@ -306,24 +292,18 @@ static inline int find_old(struct chainhash *t, struct lookup *lookup, struct ch
 static int store_record(struct chainhash *t, struct record *record, int how)
 {
 	struct lookup lookup;
-	int error = 0, found;
+	int found = find_old(t, &lookup, record->key), error;
 
 	t->written.count = 0;
-	if (unlikely(record->big)) {
-		found = how == CHAINHASH_INSERT ? record_find(t, &lookup, record->key) : 0;
-		if (found)
-			return found < 0 ? found : -EEXIST;
+	if (found > 0 && how == CHAINHASH_INSERT)
+		found = -EEXIST;
+	if (unlikely(record->big) && found >= 0) {
 		error = big_write(t, record->key, record->data, &record->address);
-		if (error)
-			return error;
 		t->operation++;
+		found = error ? error : record_find(t, &lookup, record->key);
 	}
-	found = find_old(t, &lookup, record->key);
-	if (found < 0)
-		error = found;
-	else if (found && how == CHAINHASH_INSERT)
-		error = -EEXIST;
-	else
+	error = found;
+	if (found >= 0)
 		error = found ? replace(t, &lookup, record) : insert(t, &lookup, record);
 	if (unlikely(t->written.count | t->read.count))
 		big_give(t, error ? &t->written : &t->read);
@@ -350,8 +330,7 @@ int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainha
 		record.size = (u32)item_size(key.size, data.size);
 		record.big = false;
 	}
-	t->operation++;
-	t->changing = true;
+	operation_begin(t, true);
 	if (unlikely(split_wanted(t, record.size + INDEX_BYTES))) {
 		error = split(t);
 		if (error)
@@ -384,8 +363,7 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 		error = copy_ours(t, &key, &none);
 	if (error)
 		return error;
-	t->operation++;
-	t->changing = true;
+	operation_begin(t, true);
 	found = find_old(t, &lookup, key);
 	if (found <= 0)
 		return found ? found : -ENOENT;

@@ -6,7 +6,6 @@
  * the account. A page whose checksum is wrong is not looked at: its records may be wrong, too.
  */
 #include "buckets/hash.h"
-#include "open.h"
 #include "walk.h"
 
 struct salvage {
@@ -100,25 +99,18 @@ static void copy_all(struct salvage *s)
 			(unsigned long long)t->records);
 }
 
-int64_t chainhash_salvage(const char *path, struct chainhash *to,
-			  const struct chainhash_options *options, chainhash_report *report,
+int64_t chainhash_salvage(struct chainhash *from, struct chainhash *to, chainhash_report *report,
 			  void *context)
 {
-	struct salvage s = {.walk = {.report = report, .context = context}, .to = to};
-	int flags = CHAINHASH_READ_ONLY | CHAINHASH_POOL | OPEN_TOLERANT;
+	struct salvage s = {.walk = {.table = from, .report = report, .context = context},
+			    .to = to};
 
-	s.error = table_open(&s.walk.table, path, flags, 0, options);
-	if (s.error) {
-		problem(&s.walk, "%s", chainhash_message());
-		return s.error;
-	}
-	if (s.walk.table->store.lost)
-		problem(&s.walk, "%llu pages of the map are damaged, or lead nowhere",
-			(unsigned long long)s.walk.table->store.lost);
 	s.error = walk_begin(&s.walk);
+	if (!s.error && from->store.lost)
+		problem(&s.walk, "%llu pages of the map are damaged, or lead nowhere",
+			(unsigned long long)from->store.lost);
 	if (!s.error)
 		copy_all(&s);
 	walk_end(&s.walk);
-	chainhash_abandon(s.walk.table);
 	return s.error ? s.error : s.copied;
 }

@@ -44,7 +44,6 @@ typedef uint64_t u64;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define noinline __attribute__((__noinline__))
-#define always_inline inline __attribute__((__always_inline__))
 
 enum {
 	PAGE_SIZE_LEAST = 64,
@@ -166,7 +165,7 @@ struct pool {
 	struct frame
 		list; /* a ring: behind it are the newest and older ones, before it the oldest */
 	struct frame *empty;
-	u64 frames, most;    /* in use; as many as the cache's size allows */
+	u64 frames;	     /* in use */
 	struct bits changed; /* by logical page */
 	u8 *arena;	     /* the newest of what was allocated; begins with the one before */
 	const u8 *lowest, *highest; /* between them all arenas lie */
@@ -199,9 +198,11 @@ struct store {
 	u64 lost;      /* or damaged */
 	u64 sequence;  /* of the newest state in the file */
 	struct level level[LEVELS];
-	unsigned levels; /* the map's pages: levels 1 to @levels */
-	u32 first, end;	 /* physical pages: first of all, behind the last */
-	u32 written;	 /* behind the last one that was written */
+	unsigned levels;   /* the map's pages: levels 1 to @levels */
+	struct entry root; /* of the map, and how many logical pages it has, by the header that */
+	u64 pages;	   /* was read last */
+	u32 first, end;	   /* physical pages: first of all, behind the last */
+	u32 written;	   /* behind the last one that was written */
 	struct bits free;
 	u32 free_count, free_from; /* search on from here */
 	struct retired *retired;   /* in order of their retirement */
@@ -209,14 +210,7 @@ struct store {
 	u64 reads, writes;
 };
 
-/* What a header says of the file, besides what struct chainhash itself has room for. */
-struct header {
-	u64 sequence, pages; /* number of the state; logical pages */
-	struct entry root;   /* of the map */
-	u32 end, levels;
-};
-
-/* A reader's view by mmap of the state that the header describes. */
+/* A reader's view by mmap of the state that the header read last describes. */
 struct map {
 	const u8 *bytes; /* NULL: not mapped */
 	size_t size;
@@ -236,14 +230,14 @@ struct chainhash {
 	u8 **pages; /* by logical page; NULL: not in memory */
 	u64 page_count;
 	u32 max_bucket, high_mask, low_mask;
-	u32 tag_shift, tag_shift_before; /* of tags, for buckets of the last level; of the one before */
+	u32 tag_shift,
+		tag_shift_before; /* of tags, for buckets of the last level; of the one before */
 	u32 page_size, page_shift;
 	u32 slot_size, slots; /* of overflow pages */
 	u64 operation;	      /* its number: pages that it used stay in memory */
 	bool on_disk;
 	u32 spares[GENERATIONS + 1]; /* overflow pages up to and with each split point */
 	struct map map;
-	struct header header; /* the last that was read */
 
 	/* The hash function. */
 	u32 (*named)(const struct hash_keys *keys, const u8 *bytes, size_t size); /* or NULL */
@@ -268,7 +262,7 @@ struct chainhash {
 	u32 overflow_from[9];	    /* no run of so many slots before this page */
 	struct bits bitmap_changed; /* bitmap pages, by number */
 
-	u64 cache_size;
+	u64 cache_size, frames_most; /* in bytes; in pages */
 	struct pool pool;
 	struct store store;
 
@@ -297,6 +291,18 @@ static inline void set_masks(struct chainhash *t)
 	t->low_mask = t->high_mask >> 1;
 	t->tag_shift = tag_shift(level);
 	t->tag_shift_before = tag_shift(level ? level - 1 : 0);
+}
+
+/*
+ * Begin an operation: pages that the one before looked at may leave memory from now on. Of threads
+ * that read by mmap none writes to the handle.
+ */
+static inline void operation_begin(struct chainhash *t, bool changing)
+{
+	if (t->map.bytes)
+		return;
+	t->operation++;
+	t->changing = changing;
 }
 
 static inline u64 primary_page(const struct chainhash *t, u32 bucket)

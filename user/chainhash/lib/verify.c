@@ -48,8 +48,7 @@ int chainhash_histogram(struct chainhash *t, struct chainhash_histogram *found)
 		u64 records = 0;
 		int next;
 
-		if (!t->map.bytes)
-			t->operation++;
+		operation_begin(t, false);
 		next = chain_first(t, bucket, &chain);
 		for (; next > 0; next = chain_next(t, &chain)) {
 			u32 count = view_count(chain.view.base);
@@ -162,10 +161,8 @@ int64_t chainhash_verify(struct chainhash *t, chainhash_report *report,
 			 void *context)
 {
 	struct check check = {.walk = {.table = t, .report = report, .context = context}};
-	int error = t->slots_used ? 0 : overflow_load(t);
+	int error = walk_begin(&check.walk);
 
-	if (!error)
-		error = walk_begin(&check.walk);
 	if (!error && t->on_disk && !t->map.bytes && t->checksums)
 		check_file(&check.walk);
 	for (u32 bucket = 0; !error && bucket <= t->max_bucket; bucket++) {

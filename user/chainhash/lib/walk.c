@@ -10,9 +10,14 @@
 
 int walk_begin(struct walk *walk)
 {
-	walk->reached = calloc((size_t)overflow_count(walk->table) + 1, 1);
-	walk->page = malloc(walk->table->page_size);
-	return walk->reached && walk->page ? 0 : -ENOMEM;
+	struct chainhash *t = walk->table;
+	int error = t->slots_used ? 0 : overflow_load(t);
+
+	walk->reached = calloc((size_t)overflow_count(t) + 1, 1);
+	walk->page = malloc(t->page_size);
+	if (!error && (!walk->reached || !walk->page))
+		error = -ENOMEM;
+	return error;
 }
 
 void walk_end(struct walk *walk)
@@ -54,8 +59,7 @@ static bool reach(struct walk *walk, u32 address, u32 slots)
 void walk_view(struct walk *walk, struct view view, walk_visit *visit)
 {
 	view.base = memcpy(walk->page, view.base, view.size);
-	if (!walk->table->map.bytes)
-		walk->table->operation++;
+	operation_begin(walk->table, false);
 	visit(walk, &view);
 }
 
@@ -68,8 +72,7 @@ void walk_bucket(struct walk *walk, u32 bucket, walk_visit *visit)
 	walk->what = "bucket";
 	walk->number = bucket;
 	for (; next > 0; next = chain_next(t, &chain)) {
-		if (chain.number &&
-		    !reach(walk, chain.view.address, view_slots(chain.view.base)))
+		if (chain.number && !reach(walk, chain.view.address, view_slots(chain.view.base)))
 			return;
 		walk_view(walk, chain.view, visit);
 	}
@@ -84,8 +87,6 @@ bool walk_big(struct walk *walk, struct item *item)
 
 	for (u64 i = 0; i < t->read.count; i++)
 		reach(walk, (u32)t->read.list[i], (u32)(t->read.list[i] >> 32));
-	item->key = t->big;
-	item->data = t->big + item->key_size;
 	if (!error && hash_key(t, item->key, item->key_size) == item->hash)
 		return true;
 	problem(walk, "a large record of %llu bytes is lost",

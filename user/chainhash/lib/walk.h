@@ -17,7 +17,8 @@ struct walk {
 	u8 *page;    /* the view at hand */
 };
 
-/* Nothing was reached yet: -ENOMEM. walk_end() is called in any case. */
+/* Nothing was reached yet. Errors: of reading bitmaps, and -ENOMEM. walk_end() is called in any
+ * case. */
 int walk_begin(struct walk *walk);
 void walk_end(struct walk *walk);
 

@@ -29,7 +29,8 @@ static inline u32 hash_bucket(const struct chainhash *t, u32 place)
 	return bucket > t->max_bucket ? bucket & t->low_mask : bucket;
 }
 
-/* The bucket that @bucket was or will be divided with is there: its level is that of all its kind. */
+/* The bucket that @bucket was or will be divided with is there: its level is that of all its kind.
+ */
 static inline u16 hash_tag(const struct chainhash *t, u32 bucket, u32 place)
 {
 	bool divided = (bucket | (t->low_mask + 1)) <= t->max_bucket;
@@ -54,7 +55,7 @@ static inline u32 hash_eight(u64 x)
  */
 static inline u32 hash_default(const u8 *p, size_t size)
 {
-	static const u32 power[9] = {1,	      33,	1089,	    35937,	1185921,
+	static const u32 power[9] = {1,	       33,	   1089,       35937,	  1185921,
 				     39135393, 1291467969, 3963737313, 1954312449};
 	u32 h = 0;
 	size_t left = size;

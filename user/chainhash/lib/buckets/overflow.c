@@ -212,7 +212,8 @@ int overflow_load(struct chainhash *t)
 		}
 		t->operation++;
 	}
-	/* Slots that no page has, and those of the bitmaps, are not free, whatever the file says. */
+	/* Slots that no page has, and those of the bitmaps, are not free, whatever the file says.
+	 */
 	for (u32 i = 0; i < count; i++)
 		t->slots_used[i] |= i % t->page_size ? (u8)(0xff << t->slots) : 0xff;
 	return error;

@@ -177,7 +177,7 @@ static int load_levels(struct chainhash *t, struct bits *used)
 	u8 *page = malloc(t->page_size);
 	int error = page ? 0 : -ENOMEM;
 
-	store->level[store->levels].entries[0] = t->header.root;
+	store->level[store->levels].entries[0] = store->root;
 	for (unsigned level = store->levels; level && !error; level--)
 		for (u64 i = 0; i < store->level[level].count && !error; i++)
 			error = load_page(t, level, i, used, page);
@@ -196,8 +196,9 @@ static int retire_rest(struct store *store, const struct bits *used)
 
 int store_load(struct chainhash *t)
 {
-	u64 count = t->header.pages;
 	struct store *store = &t->store;
+	u64 count = store->pages;
+	unsigned levels = store->levels;
 	struct bits used = {NULL, 0};
 	int error;
 
@@ -207,7 +208,7 @@ int store_load(struct chainhash *t)
 	if (store_levels(t) || bits_reserve(&used, store->end) ||
 	    bits_reserve(&store->free, store->end))
 		error = -ENOMEM;
-	else if (t->header.levels != store->levels)
+	else if (levels != store->levels)
 		error = -EBADMSG;
 	else
 		error = load_levels(t, &used);

@@ -72,5 +72,4 @@ u32 checksum_by_tables(const u8 *bytes,
 struct iovec;
 int read_all(int descriptor, u8 *bytes, size_t size, u64 offset);
 int write_all(int descriptor, struct iovec *vector, int count, u64 offset);
-int write_bytes(int descriptor, const u8 *bytes, size_t size, u64 offset);
 int flush(int descriptor);

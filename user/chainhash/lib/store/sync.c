@@ -188,6 +188,7 @@ int store_sync(struct chainhash *t)
 {
 	struct store *store = &t->store;
 	u8 header[HEADER_SIZE];
+	struct iovec vector = {header, HEADER_SIZE};
 	int error;
 
 	if (store->failed)
@@ -203,8 +204,7 @@ int store_sync(struct chainhash *t)
 	if (error)
 		return error;
 	header_make(t, store->sequence + 1, header);
-	error = write_bytes(store->descriptor, header, HEADER_SIZE,
-			    (store->sequence + 1) % 2 * HEADER_PLACE);
+	error = write_all(store->descriptor, &vector, 1, (store->sequence + 1) % 2 * HEADER_PLACE);
 	if (!error)
 		error = wait_for_disk(t);
 	if (error)
