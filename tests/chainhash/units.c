@@ -2,6 +2,7 @@
  * units.c - functions of the library's inside against what they stand for.
  */
 #include "buckets/hash.h"
+#include "buckets/overflow.h"
 #include "model.h"
 #include "store/store.h"
 
@@ -61,6 +62,29 @@ static void check_levels(void)
 
 		CHECK(!chainhash_get(table, key, &data) && !memcmp(data.bytes, &i, sizeof(i)));
 	}
+	chainhash_abandon(table);
+}
+
+/* A chain that leads back to itself, as a damaged file may have it, is an error of the split. */
+static void check_endless_chain(void)
+{
+	struct chainhash_options options = {.bucket_size = 64, .fill_factor = 1000};
+	struct chainhash_item key = {NULL, sizeof(uint32_t)};
+	struct chainhash *table;
+	struct chain chain;
+	uint32_t i;
+
+	CHECK(!chainhash_open(&table, NULL, 0, 0, &options));
+	key.bytes = &i;
+	for (i = 0; i < 50; i++)
+		CHECK(!chainhash_put(table, key, key, 0));
+	CHECK(chain_first(table, 0, &chain) == 1);
+	while (chain.next)
+		CHECK(chain_next(table, &chain) == 1);
+	CHECK(chain.number > 1);
+	store32(chain.view.base + 4, chain.before.address);
+	table->fill_factor = 1;
+	CHECK(chainhash_put(table, key, key, 0) == -EBADMSG);
 	chainhash_abandon(table);
 }
 
@@ -143,6 +167,7 @@ int main(void)
 	check_default_hash();
 	check_checksum();
 	check_levels();
+	check_endless_chain();
 	check_failed_refresh();
 	check_refused_refresh();
 	print_values();

@@ -25,19 +25,6 @@ void chainhash_status(const struct chainhash *t, struct chainhash_status *status
 	memcpy(status->hash, t->hash_name, sizeof(status->hash));
 }
 
-/* Count one view of a chain: how many of its records have pages of their own. */
-static u32 view_big(const struct view *view)
-{
-	u32 count = view_count(view->base), big = 0;
-
-	for (u32 i = 0; i < count; i++) {
-		struct item item;
-
-		big += item_read(view->base, view->size, i, &item) && !item.key;
-	}
-	return big;
-}
-
 int chainhash_histogram(struct chainhash *t, struct chainhash_histogram *found)
 {
 	enum { LAST = sizeof(found->counts) / sizeof(found->counts[0]) - 1 };
@@ -52,9 +39,13 @@ int chainhash_histogram(struct chainhash *t, struct chainhash_histogram *found)
 		next = chain_first(t, bucket, &chain);
 		for (; next > 0; next = chain_next(t, &chain)) {
 			u32 count = view_count(chain.view.base);
+			struct item item;
 
 			records += count;
-			found->big += view_big(&chain.view);
+			for (u32 i = 0; i < count; i++)
+				found->big +=
+					item_read(chain.view.base, chain.view.size, i, &item) &&
+					!item.key;
 			found->page_bytes += chain.view.size;
 			found->overflow_records += chain.number ? count : 0;
 		}

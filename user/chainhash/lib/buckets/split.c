@@ -118,6 +118,7 @@ int split(struct chainhash *t)
 	struct division d = {.new = t->max_bucket + 1};
 	struct chain chain;
 	int error = 0, next;
+	u32 views = 0;
 
 	d.level = top_bit(d.new) - 1;
 	d.shift = tag_shift(d.level);
@@ -130,7 +131,13 @@ int split(struct chainhash *t)
 		d.sides[i].view = (struct view){d.sides[i].primary, t->page_size, 0, 0};
 		memset(d.sides[i].primary, 0, PAGE_HEAD);
 	}
-	for (next = chain_first(t, d.old, &chain); next > 0 && !error; next = chain_next(t, &chain))
+	/* Damaged ones may lead to the chunks that are taken here: no further than they led before.
+	 */
+	for (next = chain_first(t, d.old, &chain); next > 0; next = chain_next(t, &chain))
+		views++;
+	if (!next)
+		next = chain_first(t, d.old, &chain);
+	for (; next > 0 && views && !error; next = chain_next(t, &chain), views--)
 		error = divide(t, &d, &chain.view);
 	if (!error)
 		error = next < 0 ? next : place(t, &d);
