@@ -29,6 +29,8 @@ WRAPPED = (
     "-Wl,--wrap=pwritev64,--wrap=pread64,--wrap=fdatasync,--wrap=ftruncate64,--wrap=malloc,--wrap=calloc,--wrap=realloc"
 )
 
+OPENS = ("malloc", "calloc", "realloc", "strdup", "open64", "fstat64", "fcntl64", "fsync", "ftruncate64", "pread64", "mmap64")
+
 
 def run(*command: str | Path, status: int | None = 0, **options) -> str:
     """What @command prints; it must end with @status."""
@@ -83,6 +85,13 @@ def test_properties(sanitized, tmp_path):
 
 def test_power_cuts_and_failing_calls(sanitized, tmp_path):
     print(run(program(sanitized, "cuts", SANITIZED, WRAPPED), tmp_path, SEED, 4 * SCALE))
+
+
+@pytest.mark.check
+def test_failures_while_a_table_is_opened(sanitized, tmp_path):
+    """Every call and every request for memory in turn: the error is heard of, nothing leaks, the file is as it was."""
+    wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in OPENS)
+    print(run(program(sanitized, "opens", SANITIZED, wrapped), tmp_path))
 
 
 @pytest.mark.parametrize("kind", ["threads", "processes"])

@@ -8,9 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define MAGIC                                                                                      \
-	"\x89"                                                                                     \
-	"CHASH\r\n"
+#define MAGIC "\211CHASH\r\n"
 #define VERSION 2u
 #define SEQUENCE_MOST (1ull << 60) /* readers' locks are on bytes from 2^62 on */
 

@@ -114,9 +114,12 @@ static int reader_settle(struct chainhash *t)
 			error = lock_reader(t->store.descriptor, t->store.sequence, true);
 		if (error)
 			return error;
-		if (!header_newest(t->store.descriptor, &newest) && newest == t->store.sequence)
+		error = header_newest(t->store.descriptor, &newest);
+		if (!error && newest == t->store.sequence)
 			return 0;
 		lock_reader(t->store.descriptor, t->store.sequence, false);
+		if (error)
+			return error;
 	}
 	return refuse(-EAGAIN, "the file's writer is faster than we can read its header");
 }
@@ -135,25 +138,26 @@ static int reader_enter(struct chainhash *t, bool pool, const struct chainhash_o
 static int make_empty(struct chainhash *t, const struct chainhash_options *options)
 {
 	u64 oldest;
-	int error = lock_oldest_reader(t->store.descriptor, INT64_MAX >> 2, &oldest);
+	int error = table_make(t, options);
 
+	if (!error)
+		error = lock_oldest_reader(t->store.descriptor, INT64_MAX >> 2, &oldest);
 	if (!error && oldest != UINT64_MAX)
 		return refuse(-EAGAIN, "the file can't be emptied: it is being read");
 	if (!error && ftruncate(t->store.descriptor, 0))
 		error = -errno;
-	if (error)
-		return refuse(error, "the file cannot be emptied");
-	t->changed = true;
-	t->store.is_new = true;
-	return table_make(t, options);
+	t->changed = t->store.is_new = true;
+	return error;
 }
 
 static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)
 {
 	int error = lock_writer(t->store.descriptor, flags & CHAINHASH_WAIT);
 
+	if (error == -EAGAIN)
+		refuse(error, "another handle has the file open for writing");
 	if (error)
-		return refuse(error, "another handle has the file open for writing");
+		return error;
 	t->store.writable = true;
 	if (flags & CHAINHASH_TRUNCATE)
 		return make_empty(t, options);
@@ -275,8 +279,7 @@ int chainhash_sync(struct chainhash *t)
 	if (!t->changed && !t->store.failed)
 		return 0;
 	error = store_sync(t);
-	if (!error)
-		t->changed = false;
+	t->changed = error != 0;
 	return error;
 }
 

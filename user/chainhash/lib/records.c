@@ -262,10 +262,8 @@ static inline int copy_ours(struct chainhash *t, struct chainhash_item *key,
 		return 0;
 	if (reserve(&t->copy, &t->copy_room, (u64)key->size + data->size + 1, 1))
 		return -ENOMEM;
-	if (key->size)
-		memcpy(t->copy, key->bytes, key->size);
-	if (data->size)
-		memcpy(t->copy + key->size, data->bytes, data->size);
+	copy_bytes(t->copy, key->bytes, key->size);
+	copy_bytes(t->copy + key->size, data->bytes, data->size);
 	key->bytes = t->copy;
 	data->bytes = t->copy + key->size;
 	return 0;
