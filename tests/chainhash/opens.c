@@ -167,6 +167,7 @@ static void check_file(const struct way *way)
 static bool try_one(const struct way *way, long number)
 {
 	struct chainhash *table;
+	const char *name;
 	int error, files;
 
 	way->make();
@@ -176,9 +177,9 @@ static bool try_one(const struct way *way, long number)
 	inside = true;
 	error = chainhash_open(&table, path, way->flags, 0600, &options);
 	inside = false;
-	snprintf(check_context, sizeof(check_context), "%s: number %ld of its %s fails: %s: %s",
-		 way->name, number, memory ? "requests for memory" : "calls", what ? what : "none",
-		 chainhash_message());
+	name = what ? what : "none";
+	snprintf(check_context, sizeof(check_context), "%s: %s number %ld fails: %s: %s", way->name,
+		 memory ? "request for memory" : "call", number, name, chainhash_message());
 	if (!error) {
 		bool empty = way->before == EMPTY || way->empties;
 		bool partly = what && (way->flags & CHAINHASH_DAMAGED);

@@ -29,7 +29,19 @@ WRAPPED = (
     "-Wl,--wrap=pwritev64,--wrap=pread64,--wrap=fdatasync,--wrap=ftruncate64,--wrap=malloc,--wrap=calloc,--wrap=realloc"
 )
 
-OPENS = ("malloc", "calloc", "realloc", "strdup", "open64", "fstat64", "fcntl64", "fsync", "ftruncate64", "pread64", "mmap64")
+OPENS = (
+    "malloc",
+    "calloc",
+    "realloc",
+    "strdup",
+    "open64",
+    "fstat64",
+    "fcntl64",
+    "fsync",
+    "ftruncate64",
+    "pread64",
+    "mmap64",
+)
 
 
 def run(*command: str | Path, status: int | None = 0, **options) -> str:

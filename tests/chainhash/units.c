@@ -142,6 +142,19 @@ static void check_refused_refresh(void)
 	close(descriptor);
 }
 
+/* All files have one byte order: another one is refused, not taken and not heeded. */
+static void check_byte_order(void)
+{
+	struct chainhash_options options = {.byte_order = 1234};
+	struct chainhash *table;
+
+	CHECK(!chainhash_open(&table, NULL, 0, 0, &options));
+	chainhash_abandon(table);
+	options.byte_order = 4321;
+	CHECK(chainhash_open(&table, NULL, 0, 0, &options) == -EINVAL);
+	CHECK(strstr(chainhash_message(), "4321") && strstr(chainhash_message(), "1234"));
+}
+
 /* The values of all functions, for a test that compares builds. */
 static void print_values(void)
 {
@@ -168,6 +181,7 @@ int main(void)
 	check_checksum();
 	check_levels();
 	check_endless_chain();
+	check_byte_order();
 	check_failed_refresh();
 	check_refused_refresh();
 	print_values();

@@ -142,11 +142,12 @@ static void print_choices(const struct settings *settings, const struct choice *
 		       source->records, (double)source->bytes / (double)source->records);
 	for (size_t i = 0; i < count; i++) {
 		const struct choice *c = &choices[i];
+		const char *comma = i ? ",\n" : "";
 
 		if (settings->json)
 			printf("%s  {\"bucket_size\": %u, \"fill_factor\": %u, \"create_ns\": %.1f, "
 			       "\"read_ns\": %.1f, \"bytes\": %.3f, \"best\": %s}",
-			       i ? ",\n" : "", c->bucket_size, c->fill_factor, c->create * each,
+			       comma, c->bucket_size, c->fill_factor, c->create * each,
 			       c->read * each, (double)c->file_bytes * a_byte,
 			       c == best ? "true" : "false");
 		else
