@@ -91,18 +91,6 @@ static int header_apply(struct chainhash *t, const struct chainhash_options *opt
 	return options ? hash_check(t, options) : 0;
 }
 
-/* Read the map into memory: of the writer, and of readers by the pool. */
-static int load(struct chainhash *t)
-{
-	int error = store_load(t);
-
-	if (!error)
-		error = overflow_load(t);
-	if (error == -EBADMSG)
-		return refuse(error, "the file is damaged: its map of pages is wrong");
-	return error;
-}
-
 /* Go over to the newest state, and lock it: the writer leaves its pages alone. */
 static int reader_settle(struct chainhash *t)
 {
@@ -124,14 +112,19 @@ static int reader_settle(struct chainhash *t)
 	return refuse(-EAGAIN, "the file's writer is faster than we can read its header");
 }
 
-/* Read the newest state, by mmap if that can be done and the pool is not asked for. */
-static int reader_enter(struct chainhash *t, bool pool, const struct chainhash_options *options)
+/* Enter the state of the header that was read: by mmap if that can be done, or into memory. */
+static int enter(struct chainhash *t, bool by_map, const struct chainhash_options *options)
 {
 	int error = header_apply(t, options);
 
-	if (error || (!pool && !map_open(t)))
+	if (error || (by_map && !map_open(t)))
 		return error;
-	return load(t);
+	error = store_load(t);
+	if (!error)
+		error = overflow_load(t);
+	if (error == -EBADMSG)
+		refuse(error, "the file is damaged: its map of pages is wrong");
+	return error;
 }
 
 /* Begin a table in a file whose contents, if there are any, are to go. */
@@ -165,9 +158,7 @@ static int open_writer(struct chainhash *t, int flags, const struct chainhash_op
 	/* It is new, or its maker came to its end before the first sync. */
 	if (error == -ENODATA && (flags & CHAINHASH_CREATE))
 		return make_empty(t, options);
-	if (!error)
-		error = header_apply(t, options);
-	return error ? error : load(t);
+	return error ? error : enter(t, false, options);
 }
 
 void chainhash_abandon(struct chainhash *t)
@@ -222,10 +213,10 @@ static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mo
 	if (t->store.descriptor < 0)
 		return refuse(-errno, "the file cannot be opened: %s", strerror(errno));
 	if (t->read_only) {
-		bool pool = flags & (CHAINHASH_POOL | CHAINHASH_DAMAGED);
+		bool by_map = !(flags & (CHAINHASH_POOL | CHAINHASH_DAMAGED));
 
 		error = reader_settle(t);
-		return error ? error : reader_enter(t, pool, options);
+		return error ? error : enter(t, by_map, options);
 	}
 	error = open_writer(t, flags, options);
 	if (!error && t->store.is_new && !t->no_flush)
@@ -287,7 +278,7 @@ int chainhash_refresh(struct chainhash *t)
 {
 	struct chainhash before = *t;
 	u64 newest;
-	bool pool = !t->map.bytes;
+	bool by_map = t->map.bytes != NULL;
 	int error;
 
 	if (!t->read_only)
@@ -306,7 +297,7 @@ int chainhash_refresh(struct chainhash *t)
 	pool_reset(t);
 	store_free(&t->store);
 	t->store.failed = false;
-	error = reader_enter(t, pool, NULL);
+	error = enter(t, by_map, NULL);
 	t->store.failed = error != 0;
 	return error;
 }

@@ -66,9 +66,7 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 }
 
 /* record_find() on the way of a get and a put, without a call. */
-static inline __attribute__((__always_inline__)) int find(struct chainhash *t,
-							  struct lookup *lookup,
-							  struct chainhash_item key)
+static inline_always int find(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
 {
 	struct chain *chain = &lookup->chain;
 	u32 place;
@@ -187,7 +185,8 @@ static void count_out(struct chainhash *t, u32 size)
 	t->changed = true;
 }
 
-static int insert(struct chainhash *t, const struct lookup *lookup, const struct record *record)
+static inline_always int insert(struct chainhash *t, const struct lookup *lookup,
+				const struct record *record)
 {
 	struct view view = lookup->chain.view;
 	int error;
@@ -273,7 +272,8 @@ static inline int copy_ours(struct chainhash *t, struct chainhash_item *key,
  * Look for a record that is to go or to be replaced: as record_find(), and @read has its chunks, if
  * it has any, so that they can be given back when nothing may fail any more.
  */
-static inline int find_old(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
+static inline_always int find_old(struct chainhash *t, struct lookup *lookup,
+				  struct chainhash_item key)
 {
 	int found = find(t, lookup, key), error;
 

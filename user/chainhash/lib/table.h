@@ -44,6 +44,7 @@ typedef uint64_t u64;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define noinline __attribute__((__noinline__))
+#define inline_always inline __attribute__((__always_inline__))
 
 enum {
 	PAGE_SIZE_LEAST = 64,
