@@ -117,7 +117,7 @@ class _Database(MutableMapping[str | bytes, str | bytes]):
             yield key
             key = self._taken(_library.dbm_nextkey(self._open()))
 
-    def keys(self) -> list[bytes]:
+    def keys(self) -> list[bytes]:  # type: ignore[override]  # as of dbm.ndbm
         return list(self._every_key())
 
     def __iter__(self) -> Iterator[bytes]:
