@@ -80,7 +80,8 @@ $(HOSTED_O)/powercut: $(HOSTED_POWERCUT) $(HOSTED_O)/libhosted.a
 
 # libchainhash on ext2 with the power cut (hosted/powercut/chainhash/main.c): what its objects ask of the C library's
 # files goes to the hosted kernel, by other names.
-HOSTED_PACKAGE := $(abspath $(HOSTED_O))/package
+HOSTED_PACKAGE := $(HOSTED_O)/package
+HOSTED_PACKAGE_THERE := $(if $(filter /%,$(HOSTED_O)),,../../)$(HOSTED_PACKAGE)
 HOSTED_CALLS := open64=table_open close=table_close pread64=table_pread pwritev64=table_pwritev fdatasync=table_fdatasync \
 	fsync=table_fsync ftruncate64=table_ftruncate fstat64=table_fstat fcntl64=table_fcntl
 HOSTED_TABLE := $(patsubst %.c,$(HOSTED_O)/%.o,$(wildcard hosted/powercut/chainhash/*.c)) $(HOSTED_O)/tests/chainhash/model.o
@@ -89,7 +90,8 @@ $(HOSTED_TABLE_HOST): HOSTED_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra -D_GNU_SOU
 	-Itests/chainhash -MMD -MP $(if $(CI),-Werror)
 .PHONY: package
 package:
-	$(Q)$(MAKE) -s -C user/chainhash O=$(HOSTED_PACKAGE) CC=$(HOSTED_CC) CFLAGS="-O1 -g $(HOSTED_SANITIZE)" $(HOSTED_PACKAGE)/libchainhash.a
+	$(Q)$(MAKE) -s -C user/chainhash O=$(HOSTED_PACKAGE_THERE) CC=$(HOSTED_CC) CFLAGS="-O1 -g $(HOSTED_SANITIZE)" \
+		$(HOSTED_PACKAGE_THERE)/libchainhash.a
 $(HOSTED_PACKAGE)/libchainhash.a: package ;
 $(HOSTED_PACKAGE)/redirected.o: $(HOSTED_PACKAGE)/libchainhash.a
 	$(Q)objcopy $(foreach call,$(HOSTED_CALLS),--redefine-sym $(call)) $(HOSTED_PACKAGE)/libchainhash.o $@
