@@ -231,8 +231,8 @@ struct chainhash {
 	u8 **pages; /* by logical page; NULL: not in memory */
 	u64 page_count;
 	u32 max_bucket, high_mask, low_mask;
-	u32 tag_shift,
-		tag_shift_before; /* of tags, for buckets of the last level; of the one before */
+	u32 tag_shift;	      /* the lowest bit of tags in buckets of the last level; */
+	u32 tag_shift_before; /* in those that are yet to split */
 	u32 page_size, page_shift;
 	u32 slot_size, slots; /* of overflow pages */
 	u64 operation;	      /* its number: pages that it used stay in memory */

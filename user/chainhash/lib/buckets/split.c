@@ -20,8 +20,8 @@ struct side {
 struct division {
 	u32 old, new;
 	unsigned level;	      /* of the old bucket: this bit of the place divides */
-	u32 shift;	      /* of its tags; ... */
-	bool rehash;	      /* of which those of the new level begin at another bit */
+	u32 shift;	      /* the lowest bit of its tags */
+	bool rehash;	      /* those of the new level begin at another one */
 	struct side sides[2]; /* of the old bucket and of the new one */
 };
 
@@ -131,8 +131,7 @@ int split(struct chainhash *t)
 		d.sides[i].view = (struct view){d.sides[i].primary, t->page_size, 0, 0};
 		memset(d.sides[i].primary, 0, PAGE_HEAD);
 	}
-	/* Damaged ones may lead to the chunks that are taken here: no further than they led before.
-	 */
+	/* A damaged chain may lead on to what is taken here: no further than it led before. */
 	for (next = chain_first(t, d.old, &chain); next > 0; next = chain_next(t, &chain))
 		views++;
 	if (!next)
