@@ -231,6 +231,20 @@ static void apply(const struct cut *cut, const struct journal_event *event, bool
 	}
 }
 
+bool cut_parse(char *text, struct cut *cut)
+{
+	char *kind = strchr(text, ':'), *which = kind ? strchr(kind + 1, ':') : NULL;
+
+	if (!which)
+		return false;
+	*kind++ = *which++ = 0;
+	*cut = (struct cut){.after = (unsigned)strtoul(text, NULL, 10),
+			    .which = strtoull(which, NULL, 10)};
+	while (cut->subset < SUBSETS && strcmp(kind, subset_names[cut->subset]) != 0)
+		cut->subset++;
+	return cut->subset < SUBSETS;
+}
+
 u64 cut_image(const struct cut *cut, unsigned char *image)
 {
 	static const unsigned char *newest[IMAGE_MAX / SECTOR_SIZE];

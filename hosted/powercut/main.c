@@ -194,21 +194,6 @@ static void usage(void)
 	exit(2);
 }
 
-static void parse_cut(char *text)
-{
-	char *kind = strchr(text, ':'), *which = kind ? strchr(kind + 1, ':') : NULL;
-
-	if (!which)
-		usage();
-	*kind++ = *which++ = 0;
-	options.cut.after = (unsigned)strtoul(text, NULL, 10);
-	options.cut.which = strtoull(which, NULL, 10);
-	while (strcmp(kind, subset_names[options.cut.subset]) != 0)
-		if (++options.cut.subset == SUBSETS)
-			usage();
-	options.one_cut = true;
-}
-
 enum { SEED = 1, THREES, NO_PAIRS, MINUTES, BUDGET, JOBS, SCRIPT, CUT, LIST, TOGETHER, PAIRS, IMAGE };
 
 /* @argument is NULL of an option that has none. */
@@ -250,7 +235,9 @@ static void set_option(int option, char *argument)
 			usage();
 		break;
 	case CUT:
-		parse_cut(argument);
+		options.one_cut = cut_parse(argument, &options.cut);
+		if (!options.one_cut)
+			usage();
 		break;
 	case LIST:
 		for (unsigned i = 0; i < vocabulary_size; i++)

@@ -69,6 +69,8 @@ struct cut {
 	u64 which; /* a block's number among those pending; the mask; a seed */
 };
 extern const char *const subset_names[SUBSETS];
+/* AFTER:SUBSET:WHICH as a cut, its text taken apart; false: it is none. */
+bool cut_parse(char *text, struct cut *cut);
 /* Blocks that are pending at such a cut: requests' pieces of a block each, in order. */
 unsigned cut_pending(unsigned after);
 /* What is on the platter into @image (NULL: only the hash): its hash. */

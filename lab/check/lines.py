@@ -31,6 +31,8 @@ ROOM_LIMIT = 1_500
 # The library in user/chainhash, with its interfaces and its program; what stands beside it for comparison is not of it.
 LIBRARY = tuple(f"user/chainhash/{part}" for part in ("include", "lib", "interfaces", "tool", "python"))
 LIBRARY_LIMIT = 4_500
+SYSTEMS = "user/chainhash/others"  # the 1991 text's other systems
+SYSTEM_LIMIT = 300  # of each file
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
  * units.c - functions of the library's inside against what they stand for.
  */
 #include "buckets/hash.h"
+#include "buckets/overflow.h"
 #include "model.h"
 #include "store/store.h"
 
@@ -10,20 +11,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* hash_default() reads four bytes at a time; here one after the other. */
+/* hash_default() reads eight bytes at a time; here one after the other. */
 static void check_default_hash(void)
 {
 	for (size_t size = 0; size < 70; size++) {
 		unsigned char *bytes = malloc(size + 1);
-		uint32_t expected = 0, named;
-		struct chainhash_item item = {bytes, size};
+		uint32_t expected = 0;
 
+		CHECK(bytes);
 		for (size_t i = 0; i < size; i++) {
 			bytes[i] = (unsigned char)(i * 37 + size * 11 + 200);
 			expected = expected * 33 + bytes[i];
 		}
 		CHECK(hash_default(bytes, size) == expected);
-		CHECK(!chainhash_hash_value("package-33", 1, item, &named) && named == expected);
 		free(bytes);
 	}
 }
@@ -36,6 +36,56 @@ static void check_checksum(void)
 	CHECK(checksum(zeros, sizeof(zeros)) == 0x8a9136aa); /* RFC 3720, B.4 */
 	CHECK(checksum_by_tables((const u8 *)"123456789", 9) == 0xe3069283);
 	CHECK(checksum_by_tables(zeros, sizeof(zeros)) == 0x8a9136aa);
+}
+
+/*
+ * Tags begin at another bit when the table has grown from level 7 to 8, and from 15 to 16: every
+ * record has the right one, and is found, at every size about there.
+ */
+static void check_levels(void)
+{
+	struct chainhash_options options = {.bucket_size = 64, .fill_factor = 1};
+	struct chainhash_item data;
+	struct chainhash *table;
+
+	CHECK(!chainhash_open(&table, NULL, 0, 0, &options));
+	for (uint32_t i = 0; i < 70000; i++) {
+		struct chainhash_item key = {&i, sizeof(i)};
+
+		CHECK(!chainhash_put(table, key, key, 0));
+		if ((i >= 120 && i < 140) || (i >= 250 && i < 260) || i == 32770 || i == 50000)
+			CHECK(!chainhash_verify(table, NULL, NULL, NULL));
+	}
+	CHECK(!chainhash_verify(table, NULL, NULL, NULL));
+	for (uint32_t i = 0; i < 70000; i++) {
+		struct chainhash_item key = {&i, sizeof(i)};
+
+		CHECK(!chainhash_get(table, key, &data) && !memcmp(data.bytes, &i, sizeof(i)));
+	}
+	chainhash_abandon(table);
+}
+
+/* A chain that leads back to itself, as a damaged file may have it, is an error of the split. */
+static void check_endless_chain(void)
+{
+	struct chainhash_options options = {.bucket_size = 64, .fill_factor = 1000};
+	struct chainhash_item key = {NULL, sizeof(uint32_t)};
+	struct chainhash *table;
+	struct chain chain;
+	uint32_t i;
+
+	CHECK(!chainhash_open(&table, NULL, 0, 0, &options));
+	key.bytes = &i;
+	for (i = 0; i < 50; i++)
+		CHECK(!chainhash_put(table, key, key, 0));
+	CHECK(chain_first(table, 0, &chain) == 1);
+	while (chain.next)
+		CHECK(chain_next(table, &chain) == 1);
+	CHECK(chain.number > 1);
+	store32(chain.view.base + 4, chain.before.address);
+	table->fill_factor = 1;
+	CHECK(chainhash_put(table, key, key, 0) == -EBADMSG);
+	chainhash_abandon(table);
 }
 
 /* A file in memory with one record, its writer, and a reader by mmap. */
@@ -92,6 +142,19 @@ static void check_refused_refresh(void)
 	close(descriptor);
 }
 
+/* All files have one byte order: another one is refused, not taken and not heeded. */
+static void check_byte_order(void)
+{
+	struct chainhash_options options = {.byte_order = 1234};
+	struct chainhash *table;
+
+	CHECK(!chainhash_open(&table, NULL, 0, 0, &options));
+	chainhash_abandon(table);
+	options.byte_order = 4321;
+	CHECK(chainhash_open(&table, NULL, 0, 0, &options) == -EINVAL);
+	CHECK(strstr(chainhash_message(), "4321") && strstr(chainhash_message(), "1234"));
+}
+
 /* The values of all functions, for a test that compares builds. */
 static void print_values(void)
 {
@@ -101,20 +164,24 @@ static void print_values(void)
 
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = text[i % (sizeof(text) - 1)];
-	for (unsigned i = 0; (name = chainhash_hash_name(i)); i++)
-		for (size_t size = 0; size < sizeof(bytes); size = size * 2 + 1) {
-			struct chainhash_item item = {bytes, size};
-			uint32_t value;
+	for (unsigned i = 0; (name = chainhash_hash_name(i)); i++) {
+		struct chainhash_options options = {.hash = name, .seed = 7};
+		struct chainhash *table;
 
-			if (!chainhash_hash_value(name, 7, item, &value))
-				printf("%s %zu %08x\n", name, size, (unsigned)value);
-		}
+		CHECK(!chainhash_open(&table, NULL, 0, 0, &options));
+		for (size_t size = 0; size < sizeof(bytes); size = size * 2 + 1)
+			printf("%s %zu %08x\n", name, size, (unsigned)hash_key(table, bytes, size));
+		chainhash_abandon(table);
+	}
 }
 
 int main(void)
 {
 	check_default_hash();
 	check_checksum();
+	check_levels();
+	check_endless_chain();
+	check_byte_order();
 	check_failed_refresh();
 	check_refused_refresh();
 	print_values();

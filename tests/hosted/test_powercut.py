@@ -88,6 +88,14 @@ def run(*command: str) -> None:
     print(result.stdout)
 
 
+@pytest.mark.parametrize("image", ["1k", "2k-groups", "4k"])
+def test_a_table_of_the_hash_package(image):
+    """libchainhash on ext2 by the kernel's own calls: what its syncs promised is there after a cut at any request."""
+    program = str(build(OUTPUT, os.path.relpath(OUTPUT / "chainhash_cuts", TOP)) / "chainhash_cuts")
+    seeds, budget = str(int(8 * SCALE)), str(int(50 * SCALE))
+    run(program, "--image", image, "--seeds", seeds, "--budget", budget, "--seed", SEED)
+
+
 @pytest.mark.parametrize("script", DEFECTS)
 def test_cuts_of(powercut, script):
     run(powercut, "--script", script, "--budget", str(int(60 * SCALE)))

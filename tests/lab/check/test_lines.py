@@ -12,7 +12,24 @@ from lab.base.choose import load_choose
 from lab.base.paths import TOP, output_folder
 from lab.build import configure
 from lab.check import lines
-from lab.check.lines import KERNEL, LIMIT, ROOM_LIMIT, ROOMS, Room, code_lines, count, count_room, files, room_of, rooms
+from lab.check.lines import (
+    KERNEL,
+    LIBRARY,
+    LIBRARY_LIMIT,
+    LIMIT,
+    ROOM_LIMIT,
+    ROOMS,
+    SYSTEM_LIMIT,
+    SYSTEMS,
+    Room,
+    code_lines,
+    count,
+    count_library,
+    count_room,
+    files,
+    room_of,
+    rooms,
+)
 
 
 @pytest.mark.check
@@ -26,6 +43,15 @@ def test_an_optional_room_is_small_and_there(room):
     assert 0 < count_room(room) <= ROOM_LIMIT
     for pattern in room.files:
         assert list(TOP.glob(pattern)), f"{pattern} fits nothing"
+
+
+@pytest.mark.check
+def test_the_hash_package_is_small():
+    """The library with its interfaces and its program, and each of the systems that it is compared with."""
+    assert all(count(folder) for folder in LIBRARY), "a part of the library is not where it is counted"
+    assert count_library() <= LIBRARY_LIMIT, "make lines counts it"
+    for name in files(SYSTEMS):
+        assert code_lines(TOP / name) <= SYSTEM_LIMIT, name
 
 
 def test_nothing_is_counted_twice_or_left_out():

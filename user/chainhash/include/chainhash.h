@@ -67,7 +67,8 @@ enum {
 	CHAINHASH_POOL = 32,	 /* with READ_ONLY: read by the pool, not by mmap */
 	CHAINHASH_NO_FLUSH = 64, /* sync and close do not wait for the disk: a power cut may take */
 				 /* the table, the end of the process does not */
-	CHAINHASH_NO_CHECKSUM = 128 /* at creation: pages without checksums */
+	CHAINHASH_NO_CHECKSUM = 128, /* at creation: pages without checksums */
+	CHAINHASH_DAMAGED = 256	     /* with READ_ONLY: open a damaged file, as far as it goes */
 };
 
 /* When a bucket is split: the text's two occasions. */
@@ -214,20 +215,15 @@ CHAINHASH_API int64_t chainhash_verify(struct chainhash *table, chainhash_report
 				       void *context);
 
 /*
- * Copy every record of the damaged file @path that can still be read into the new table @to, and
- * @report what can't. Of a record that is met twice the first stays. Returns the number of records
- * copied, or a negative errno when nothing at all can be read.
+ * Copy every record that can still be read of @from, opened with CHAINHASH_DAMAGED, into the new
+ * table @to, and @report what can't. Of a record that is met twice the first stays. Returns the
+ * number of records copied, or a negative errno of @to.
  */
-CHAINHASH_API int64_t chainhash_salvage(const char *path, struct chainhash *to,
-					const struct chainhash_options *options,
+CHAINHASH_API int64_t chainhash_salvage(struct chainhash *from, struct chainhash *to,
 					chainhash_report *report, void *context);
 
 /* The name of hash function @number, from 0, the default first; NULL behind the last. */
 CHAINHASH_API const char *chainhash_hash_name(unsigned number);
-
-/* The value of the function @name for some bytes: -ENOENT if there is no such function. */
-CHAINHASH_API int chainhash_hash_value(const char *name, uint64_t seed, struct chainhash_item bytes,
-				       uint32_t *value);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,6 @@
  * process leaves alone what its parent opened.
  */
 #include "chainhash/dbm.h"
-#include "chainhash/ndbm.h"
 #include "chainhash.h"
 
 #include <errno.h>

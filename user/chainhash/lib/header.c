@@ -8,10 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define MAGIC                                                                                      \
-	"\x89"                                                                                     \
-	"CHASH\r\n"
-#define VERSION 1u
+#define MAGIC "\211CHASH\r\n"
+#define VERSION 2u
 #define SEQUENCE_MOST (1ull << 60) /* readers' locks are on bytes from 2^62 on */
 
 enum { FLAG_CHECKSUMS = 1, SPLIT_SHIFT = 8, CHECKSUM_PLACE = HEADER_SIZE - 4, PAGES_LEAST = 8 };
@@ -47,9 +45,9 @@ void set_page_size(struct chainhash *t, u32 size)
 	t->slot_size = size / t->slots;
 	t->bytes_limit = size - PAGE_HEAD + size / 8;
 	t->store.first = (PAGES_PLACE + size - 1) / size;
-	t->pool.most = t->cache_size >> t->page_shift;
-	if (t->pool.most < PAGES_LEAST)
-		t->pool.most = PAGES_LEAST;
+	t->frames_most = t->cache_size >> t->page_shift;
+	if (t->frames_most < PAGES_LEAST)
+		t->frames_most = PAGES_LEAST;
 }
 
 void header_make(const struct chainhash *t, u64 sequence, u8 *bytes)
@@ -83,11 +81,11 @@ void header_make(const struct chainhash *t, u64 sequence, u8 *bytes)
 /* Does the header describe a table at all? Its checksum is right. */
 static bool header_sound(const struct chainhash *t)
 {
-	const struct header *header = &t->header;
-	bool sound = t->max_bucket <= BUCKETS_MOST - 1 && header->levels &&
-		     header->levels < LEVELS && header->sequence <= SEQUENCE_MOST &&
-		     t->split <= CHAINHASH_SPLIT_BOTH && header->end >= t->store.first &&
-		     header->pages <= UINT32_MAX && !t->hash_name[sizeof(t->hash_name) - 1];
+	const struct store *store = &t->store;
+	bool sound = t->max_bucket <= BUCKETS_MOST - 1 && store->levels && store->levels < LEVELS &&
+		     store->sequence <= SEQUENCE_MOST && t->split <= CHAINHASH_SPLIT_BOTH &&
+		     store->end >= store->first && store->pages <= UINT32_MAX &&
+		     !t->hash_name[sizeof(t->hash_name) - 1];
 
 	for (unsigned i = 1; i < GENERATIONS && i <= top_bit(t->max_bucket); i++)
 		sound = sound && t->spares[i] >= t->spares[i - 1];
@@ -104,19 +102,19 @@ static int header_take(struct chainhash *t, const u8 *bytes)
 	if (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1)))
 		return refuse(-EBADMSG, "the file is damaged: pages of %u bytes", size);
 	set_page_size(t, size);
-	t->header.sequence = load64(bytes + 16);
+	t->store.sequence = load64(bytes + 16);
 	t->records = load64(bytes + 24);
 	t->record_bytes = load64(bytes + 32);
 	t->fill_factor = load32(bytes + 40);
 	t->checksums = flags & FLAG_CHECKSUMS;
 	t->split = flags >> SPLIT_SHIFT & 0xff;
 	t->max_bucket = load32(bytes + 48);
-	t->header.end = load32(bytes + 52);
-	t->header.root = (struct entry){load32(bytes + 56), load32(bytes + 60)};
-	t->header.levels = load32(bytes + 64);
+	t->store.end = load32(bytes + 52);
+	t->store.root = (struct entry){load32(bytes + 56), load32(bytes + 60)};
+	t->store.levels = load32(bytes + 64);
 	t->hash_check = load32(bytes + 68);
 	t->seed = load64(bytes + 72);
-	t->header.pages = load64(bytes + 80);
+	t->store.pages = load64(bytes + 80);
 	memcpy(t->hash_name, bytes + 88, sizeof(t->hash_name));
 	for (unsigned i = 0; i < GENERATIONS; i++)
 		t->spares[i] = load32(bytes + 120 + i * 4);

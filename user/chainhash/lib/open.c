@@ -3,7 +3,6 @@
  */
 #include "buckets/hash.h"
 #include "header.h"
-#include "open.h"
 #include "store/lock.h"
 #include "buckets/overflow.h"
 #include "store/pool.h"
@@ -16,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ALL_FLAGS = 255, BUCKET_SIZE = 4096, CACHE_SIZE = 8 << 20 };
+enum { ALL_FLAGS = 511, BUCKET_SIZE = 4096, CACHE_SIZE = 8 << 20 };
 
 #define ELEMENTS_MOST (1ull << 31)
 
@@ -51,6 +50,8 @@ static int flags_check(int flags)
 		return refuse(-EINVAL, "a read-only table can't be made, emptied or waited for");
 	if ((flags & CHAINHASH_EXCLUSIVE) && !(flags & CHAINHASH_CREATE))
 		return refuse(-EINVAL, "exclusive is about creation");
+	if ((flags & CHAINHASH_DAMAGED) && !(flags & CHAINHASH_READ_ONLY))
+		return refuse(-EINVAL, "a damaged table is only read");
 	return 0;
 }
 
@@ -75,48 +76,19 @@ static int table_make(struct chainhash *t, const struct chainhash_options *o)
 	return pages_reserve(t, buckets);
 }
 
-static int open_file(struct chainhash *t, const char *path, int flags, mode_t mode)
-{
-	int how = flags & CHAINHASH_READ_ONLY ? O_RDONLY : O_RDWR;
-
-	if (flags & CHAINHASH_CREATE)
-		how |= O_CREAT;
-	if (flags & CHAINHASH_EXCLUSIVE)
-		how |= O_EXCL;
-	t->store.descriptor = open(path, how | O_CLOEXEC, mode);
-	if (t->store.descriptor < 0)
-		return refuse(-errno, "the file cannot be opened: %s", strerror(errno));
-	return 0;
-}
-
 /* What a header says of the table, once it is read. */
 static int header_apply(struct chainhash *t, const struct chainhash_options *options)
 {
-	const struct header *header = &t->header;
+	u64 size = (u64)t->store.end << t->page_shift;
 	struct stat status;
 
 	if (fstat(t->store.descriptor, &status))
 		return refuse(-errno, "the file cannot be looked at");
-	if (!t->store.tolerant && (u64)status.st_size < (u64)header->end << t->page_shift)
+	if (!t->store.tolerant && (u64)status.st_size < size)
 		return refuse(-EBADMSG, "the file is damaged: it is cut off (%llu bytes of %llu)",
-			      (unsigned long long)status.st_size,
-			      (unsigned long long)header->end << t->page_shift);
-	t->store.end = header->end;
-	t->store.sequence = header->sequence;
+			      (unsigned long long)status.st_size, (unsigned long long)size);
 	set_masks(t);
 	return options ? hash_check(t, options) : 0;
-}
-
-/* Read the map into memory: of the writer, and of readers by the pool. */
-static int load(struct chainhash *t)
-{
-	int error = store_load(t);
-
-	if (!error)
-		error = overflow_load(t);
-	if (error == -EBADMSG)
-		return refuse(error, "the file is damaged: its map of pages is wrong");
-	return error;
 }
 
 /* Go over to the newest state, and lock it: the writer leaves its pages alone. */
@@ -127,65 +99,66 @@ static int reader_settle(struct chainhash *t)
 		int error = header_read(t);
 
 		if (!error)
-			error = lock_reader(t->store.descriptor, t->header.sequence, true);
+			error = lock_reader(t->store.descriptor, t->store.sequence, true);
 		if (error)
 			return error;
-		if (!header_newest(t->store.descriptor, &newest) && newest == t->header.sequence)
+		error = header_newest(t->store.descriptor, &newest);
+		if (!error && newest == t->store.sequence)
 			return 0;
-		lock_reader(t->store.descriptor, t->header.sequence, false);
+		lock_reader(t->store.descriptor, t->store.sequence, false);
+		if (error)
+			return error;
 	}
 	return refuse(-EAGAIN, "the file's writer is faster than we can read its header");
 }
 
-/* Read the newest state, by mmap if that can be done and the pool is not asked for. */
-static int reader_enter(struct chainhash *t, bool pool, const struct chainhash_options *options)
+/* Enter the state of the header that was read: by mmap if that can be done, or into memory. */
+static int enter(struct chainhash *t, bool by_map, const struct chainhash_options *options)
 {
 	int error = header_apply(t, options);
 
-	if (error || (!pool && !map_open(t)))
+	if (error || (by_map && !map_open(t)))
 		return error;
-	return load(t);
+	error = store_load(t);
+	if (!error)
+		error = overflow_load(t);
+	if (error == -EBADMSG)
+		refuse(error, "the file is damaged: its map of pages is wrong");
+	return error;
 }
 
 /* Begin a table in a file whose contents, if there are any, are to go. */
 static int make_empty(struct chainhash *t, const struct chainhash_options *options)
 {
 	u64 oldest;
-	int error = lock_oldest_reader(t->store.descriptor, INT64_MAX >> 2, &oldest);
+	int error = table_make(t, options);
 
+	if (!error)
+		error = lock_oldest_reader(t->store.descriptor, INT64_MAX >> 2, &oldest);
 	if (!error && oldest != UINT64_MAX)
 		return refuse(-EAGAIN, "the file can't be emptied: it is being read");
 	if (!error && ftruncate(t->store.descriptor, 0))
 		error = -errno;
-	if (error)
-		return refuse(error, "the file cannot be emptied");
-	t->changed = true;
-	t->store.is_new = true;
-	return table_make(t, options);
+	t->changed = t->store.is_new = true;
+	return error;
 }
 
 static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)
 {
-	struct store *store = &t->store;
-	struct stat status;
-	int error = lock_writer(store->descriptor, flags & CHAINHASH_WAIT);
+	int error = lock_writer(t->store.descriptor, flags & CHAINHASH_WAIT);
 
+	if (error == -EAGAIN)
+		refuse(error, "another handle has the file open for writing");
 	if (error)
-		return refuse(error, "another handle has the file open for writing");
-	store->writable = true;
-	if (fstat(store->descriptor, &status))
-		return refuse(-errno, "the file cannot be looked at");
-	if (status.st_size && (flags & CHAINHASH_TRUNCATE))
-		return make_empty(t, options);
-	if (!status.st_size && (flags & (CHAINHASH_CREATE | CHAINHASH_TRUNCATE)))
+		return error;
+	t->store.writable = true;
+	if (flags & CHAINHASH_TRUNCATE)
 		return make_empty(t, options);
 	error = header_read(t);
-	/* Its maker came to its end before the first sync. */
+	/* It is new, or its maker came to its end before the first sync. */
 	if (error == -ENODATA && (flags & CHAINHASH_CREATE))
 		return make_empty(t, options);
-	if (!error)
-		error = header_apply(t, options);
-	return error ? error : load(t);
+	return error ? error : enter(t, false, options);
 }
 
 void chainhash_abandon(struct chainhash *t)
@@ -193,12 +166,11 @@ void chainhash_abandon(struct chainhash *t)
 	map_close(t);
 	pool_free(t);
 	store_free(&t->store);
-	hash_free(t);
+	free(t->keys);
 	free(t->slots_used);
 	free(t->bitmap_changed.words);
 	free(t->big);
 	free(t->scratch);
-	free(t->moves);
 	free(t->copy);
 	free(t->read.list);
 	free(t->written.list);
@@ -211,50 +183,49 @@ void chainhash_abandon(struct chainhash *t)
 static int folder_flush(const char *path)
 {
 	char *copy = strdup(path);
-	int descriptor, error = 0;
+	int descriptor = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int error = 0;
 
-	if (!copy)
-		return -ENOMEM;
-	descriptor = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	free(copy);
-	if (descriptor < 0)
-		return -errno;
 	/* EINVAL: a file system whose folders cannot be waited for. */
-	if (fsync(descriptor) && errno != EINVAL)
-		error = -errno;
-	close(descriptor);
+	if (descriptor < 0 || (fsync(descriptor) && errno != EINVAL))
+		error = refuse(-errno, "the file's folder cannot be synced");
+	if (descriptor >= 0)
+		close(descriptor);
+	free(copy);
 	return error;
 }
 
 static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mode,
 		     const struct chainhash_options *options)
 {
-	int error = open_file(t, path, flags, mode);
+	int how = flags & CHAINHASH_READ_ONLY ? O_RDONLY : O_RDWR, error;
 
 	t->cache_size = options->cache_size ? options->cache_size : CACHE_SIZE;
 	t->on_disk = true;
 	t->no_flush = flags & CHAINHASH_NO_FLUSH;
 	t->checksums = !(flags & CHAINHASH_NO_CHECKSUM);
-	if (error)
-		return error;
-	if (flags & CHAINHASH_READ_ONLY) {
-		t->read_only = true;
+	t->read_only = flags & CHAINHASH_READ_ONLY;
+	if (flags & CHAINHASH_CREATE)
+		how |= O_CREAT;
+	if (flags & CHAINHASH_EXCLUSIVE)
+		how |= O_EXCL;
+	t->store.descriptor = open(path, how | O_CLOEXEC, mode);
+	if (t->store.descriptor < 0)
+		return refuse(-errno, "the file cannot be opened: %s", strerror(errno));
+	if (t->read_only) {
+		bool by_map = !(flags & (CHAINHASH_POOL | CHAINHASH_DAMAGED));
+
 		error = reader_settle(t);
-		return error ? error : reader_enter(t, flags & CHAINHASH_POOL, options);
+		return error ? error : enter(t, by_map, options);
 	}
 	error = open_writer(t, flags, options);
-	if (error)
-		return error;
-	if (t->store.is_new && !t->no_flush) {
+	if (!error && t->store.is_new && !t->no_flush)
 		error = folder_flush(path);
-		if (error)
-			return refuse(error, "the file's folder cannot be synced");
-	}
-	return 0;
+	return error;
 }
 
-int table_open(struct chainhash **table, const char *path, int flags, mode_t mode,
-	       const struct chainhash_options *options)
+int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t mode,
+		   const struct chainhash_options *options)
 {
 	static const struct chainhash_options defaults;
 	struct chainhash *t;
@@ -264,13 +235,15 @@ int table_open(struct chainhash **table, const char *path, int flags, mode_t mod
 	options = options ? options : &defaults;
 	refuse(0, "%s", "");
 	error = options_check(options);
+	if (!error && path)
+		error = flags_check(flags);
 	if (error)
 		return error;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return refuse(-ENOMEM, "no memory");
 	t->store.descriptor = -1;
-	t->store.tolerant = flags & OPEN_TOLERANT;
+	t->store.tolerant = flags & CHAINHASH_DAMAGED;
 	t->operation = 1;
 	pool_reset(t);
 	if (path)
@@ -283,17 +256,9 @@ int table_open(struct chainhash **table, const char *path, int flags, mode_t mod
 		chainhash_abandon(t);
 		return error;
 	}
+	refuse(0, "%s", "");
 	*table = t;
 	return 0;
-}
-
-int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t mode,
-		   const struct chainhash_options *options)
-{
-	int error = path ? flags_check(flags) : 0;
-
-	*table = NULL;
-	return error ? error : table_open(table, path, flags, mode, options);
 }
 
 int chainhash_sync(struct chainhash *t)
@@ -302,13 +267,10 @@ int chainhash_sync(struct chainhash *t)
 
 	if (!t->on_disk || t->read_only)
 		return t->read_only ? -EROFS : 0;
-	if (t->store.failed)
-		return -EIO;
-	if (!t->changed)
+	if (!t->changed && !t->store.failed)
 		return 0;
 	error = store_sync(t);
-	if (!error)
-		t->changed = false;
+	t->changed = error != 0;
 	return error;
 }
 
@@ -316,7 +278,7 @@ int chainhash_refresh(struct chainhash *t)
 {
 	struct chainhash before = *t;
 	u64 newest;
-	bool pool = !t->map.bytes;
+	bool by_map = t->map.bytes != NULL;
 	int error;
 
 	if (!t->read_only)
@@ -335,7 +297,7 @@ int chainhash_refresh(struct chainhash *t)
 	pool_reset(t);
 	store_free(&t->store);
 	t->store.failed = false;
-	error = reader_enter(t, pool, NULL);
+	error = enter(t, by_map, NULL);
 	t->store.failed = error != 0;
 	return error;
 }

@@ -29,12 +29,6 @@ static inline bool bytes_equal(const u8 *a, const u8 *b, size_t size)
 	return !differ;
 }
 
-static noinline int compare_big(struct chainhash *t, const struct lookup *lookup,
-				struct chainhash_item key)
-{
-	return lookup->item.hash == lookup->hash ? big_equal(t, &lookup->item, key) : 0;
-}
-
 /*
  * Look for the key on one view: 1, its index and item are in @lookup; 0, it is not there; or an
  * error.
@@ -46,10 +40,10 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 	const u8 *tags = base + PAGE_HEAD;
 
 	for (u32 first = 0; first < count; first += 8, tags += GROUP) {
-		u64 match = tags_matching(tags, lookup->tag);
+		u32 match = tags_matching(tags, lookup->tag);
 
 		for (; match; match &= match - 1) {
-			u32 index = first + (u32)__builtin_ctzll(match) / 8;
+			u32 index = first + (u32)__builtin_ctz(match);
 
 			if (index >= count)
 				break;
@@ -60,8 +54,8 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 				if (lookup->item.key_size == key.size &&
 				    bytes_equal(lookup->item.key, key.bytes, key.size))
 					return 1;
-			} else {
-				int equal = compare_big(t, lookup, key);
+			} else if (lookup->item.hash == lookup->hash) {
+				int equal = big_equal(t, &lookup->item, key);
 
 				if (equal)
 					return equal;
@@ -71,16 +65,17 @@ static inline int view_find(struct chainhash *t, const u8 *base, u32 size, struc
 	return 0;
 }
 
-int record_find(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
+/* record_find() on the way of a get and a put, without a call. */
+static inline_always int find(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
 {
 	struct chain *chain = &lookup->chain;
-	u64 spread;
+	u32 place;
 	int found, next;
 
 	lookup->hash = hash_key(t, key.bytes, key.size);
-	spread = hash_spread(lookup->hash);
-	lookup->tag = hash_tag(spread);
-	lookup->bucket = hash_bucket(t, spread);
+	place = hash_place(lookup->hash);
+	lookup->bucket = hash_bucket(t, place);
+	lookup->tag = hash_tag(t, lookup->bucket, place);
 	for (next = chain_first(t, lookup->bucket, chain); next > 0; next = chain_next(t, chain)) {
 		found = view_find(t, chain->view.base, chain->view.size, lookup, key);
 		if (found)
@@ -89,31 +84,31 @@ int record_find(struct chainhash *t, struct lookup *lookup, struct chainhash_ite
 	return next;
 }
 
+int record_find(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
+{
+	return find(t, lookup, key);
+}
+
 int chainhash_get(struct chainhash *t, struct chainhash_item key, struct chainhash_item *data)
 {
 	struct lookup lookup;
 	int found;
 
-	if (!t->map.bytes) {
-		t->operation++;
-		t->changing = false;
-	}
-	found = record_find(t, &lookup, key);
-	if (found <= 0)
+	operation_begin(t, false);
+	found = find(t, &lookup, key);
+	if (unlikely(found <= 0))
 		return found ? found : -ENOENT;
-	if (likely(lookup.item.key != NULL)) {
-		*data = (struct chainhash_item){lookup.item.data, lookup.item.data_size};
-		return 0;
+	if (unlikely(!lookup.item.key)) {
+		found = big_read(t, &lookup.item);
+		if (found)
+			return found;
 	}
-	found = big_read(t, &lookup.item);
-	if (!found)
-		*data = (struct chainhash_item){t->big + lookup.item.key_size,
-						lookup.item.data_size};
-	return found;
+	*data = (struct chainhash_item){lookup.item.data, lookup.item.data_size};
+	return 0;
 }
 
 /* Make a view of one that was looked at writable. */
-static int view_change(struct chainhash *t, struct view *view)
+static inline int view_change(struct chainhash *t, struct view *view)
 {
 	int error = 0;
 
@@ -131,7 +126,7 @@ struct record {
 	bool big;
 };
 
-static void item_write(u8 *p, const struct record *record, u32 hash)
+static inline void item_write(u8 *p, const struct record *record, u32 hash)
 {
 	if (record->big) {
 		*p = STUB;
@@ -141,35 +136,11 @@ static void item_write(u8 *p, const struct record *record, u32 hash)
 		store32(p + 13, record->address);
 		return;
 	}
-	p = size_write(p, (u32)record->key.size);
-	p = size_write(p, (u32)record->data.size);
+	if (unlikely(record->key.size >= 0x80))
+		*p++ = (u8)(0x80 | record->key.size >> 8);
+	*p++ = (u8)record->key.size;
 	copy_bytes(p, record->key.bytes, record->key.size);
 	copy_bytes(p + record->key.size, record->data.bytes, record->data.size);
-}
-
-/* The slots that a chunk needs to have room for @size bytes more. */
-static u32 slots_with(const struct chainhash *t, const struct view *view, u32 size)
-{
-	return slots_for(t, index_size(view_count(view->base) + 1) - PAGE_HEAD +
-				    view_used(view->base) + size);
-}
-
-/* Exchange the chain's last chunk, which @before leads to, for one of @slots slots. */
-static int chunk_grow(struct chainhash *t, struct view *before, struct view *view, u32 slots)
-{
-	u32 old_slots = view_slots(view->base);
-	struct view larger;
-	int error = view_change(t, before);
-
-	if (!error)
-		error = overflow_take(t, slots, &larger);
-	if (error)
-		return error;
-	view_copy(larger.base, larger.size, view->base, view->size);
-	store32(before->base + 4, larger.address);
-	overflow_give(t, view->address, old_slots);
-	*view = larger;
-	return 0;
 }
 
 /*
@@ -179,7 +150,6 @@ static int chunk_grow(struct chainhash *t, struct view *before, struct view *vie
 static int find_room(struct chainhash *t, const struct lookup *lookup, u32 size, struct view *view)
 {
 	struct chain chain = lookup->chain;
-	struct view chunk;
 	bool full = !chain.next && chain.number == 1 &&
 		    view_room(chain.before.base, chain.before.size) < (int)size;
 	int error, next = 1;
@@ -192,43 +162,37 @@ static int find_room(struct chainhash *t, const struct lookup *lookup, u32 size,
 	if (next < 0)
 		return next;
 	*view = chain.view;
-	if (view_room(view->base, view->size) >= (int)size)
-		return view_change(t, view);
-	if (view->address && slots_with(t, view, size) <= t->slots)
-		return chunk_grow(t, &chain.before, view, slots_with(t, view, size));
 	error = view_change(t, view);
-	if (!error)
-		error = overflow_take(t, slots_for(t, GROUP + size), &chunk);
-	if (error)
+	if (error || view_room(view->base, view->size) >= (int)size)
 		return error;
-	store32(view->base + 4, chunk.address);
-	t->split_due = true;
-	*view = chunk;
-	return 0;
+	if (view->address)
+		error = view_change(t, &chain.before);
+	return error ? error : chain_extend(t, &chain.before, view, size);
 }
 
-/* A record came or went: its item has @size bytes, and a place of three bytes in the index. */
+/* A record came or went: its item has @size bytes. */
 static void count_in(struct chainhash *t, u32 size)
 {
 	t->records++;
-	t->record_bytes += size + 3;
+	t->record_bytes += size + INDEX_BYTES;
 	t->changed = true;
 }
 
 static void count_out(struct chainhash *t, u32 size)
 {
 	t->records--;
-	t->record_bytes -= size + 3;
+	t->record_bytes -= size + INDEX_BYTES;
 	t->changed = true;
 }
 
-static int insert(struct chainhash *t, const struct lookup *lookup, const struct record *record)
+static inline_always int insert(struct chainhash *t, const struct lookup *lookup,
+				const struct record *record)
 {
 	struct view view = lookup->chain.view;
 	int error;
 
 	/* The usual case, in which the bucket has but its primary page, with room on it. */
-	if (likely(!view.address && !view_next(view.base) &&
+	if (likely(!view.address && !lookup->chain.next &&
 		   view_room(view.base, view.size) >= (int)record->size))
 		error = view_change(t, &view);
 	else
@@ -245,29 +209,23 @@ static int insert(struct chainhash *t, const struct lookup *lookup, const struct
 static int replace(struct chainhash *t, struct lookup *lookup, const struct record *record)
 {
 	struct view *view = &lookup->chain.view;
-	u32 size = lookup->item.size, offset;
+	u32 size = lookup->item.size;
 	int error = view_change(t, view);
-	u8 *saved;
+	u8 *item, *saved;
 
 	if (!error && reserve(&t->scratch, &t->scratch_room, size, 1))
 		error = -ENOMEM;
 	if (error)
 		return error;
-	offset = load16(offset_at(view->base, lookup->index));
+	item = view->base + view->size - load16(depth_at(view->base, lookup->index));
 	if (size == record->size) {
-		item_write(view->base + offset, record, lookup->hash);
+		item_write(item, record, lookup->hash);
 		t->changed = true;
 		return 0;
 	}
-	saved = memcpy(t->scratch, view->base + offset, size);
+	saved = memcpy(t->scratch, item, size);
 	view_remove(view->base, view->size, lookup->index, size);
 	count_out(t, size);
-	if (view_room(view->base, view->size) >= (int)record->size) {
-		item_write(view_append(view->base, view->size, lookup->tag, record->size), record,
-			   lookup->hash);
-		count_in(t, record->size);
-		return 0;
-	}
 	error = insert(t, lookup, record);
 	if (error) {
 		memcpy(view_append(view->base, view->size, lookup->tag, size), saved, size);
@@ -284,25 +242,27 @@ static int may_change(const struct chainhash *t)
 	return t->store.failed ? -EIO : 0;
 }
 
-/* Does the caller give us bytes that we have given him, and that a change may move? */
-static bool ours(const struct chainhash *t, struct chainhash_item item)
+static inline bool lies_in(const u8 *bytes, const u8 *begin, u64 size)
 {
-	const u8 *bytes = item.bytes;
-
-	return (bytes >= t->pool.lowest && bytes < t->pool.highest) ||
-	       (t->big && bytes >= t->big && bytes < t->big + t->big_room);
+	return (uintptr_t)bytes - (uintptr_t)begin < size;
 }
 
-static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct chainhash_item *data)
+/* Does the caller give us bytes that we have given him, and that a change may move? */
+static inline bool ours(const struct chainhash *t, struct chainhash_item item)
+{
+	return lies_in(item.bytes, t->pool.lowest, (u64)(t->pool.highest - t->pool.lowest)) ||
+	       lies_in(item.bytes, t->big, t->big_room);
+}
+
+static inline int copy_ours(struct chainhash *t, struct chainhash_item *key,
+			    struct chainhash_item *data)
 {
 	if (likely(!ours(t, *key) && !ours(t, *data)))
 		return 0;
 	if (reserve(&t->copy, &t->copy_room, (u64)key->size + data->size + 1, 1))
 		return -ENOMEM;
-	if (key->size)
-		memcpy(t->copy, key->bytes, key->size);
-	if (data->size)
-		memcpy(t->copy + key->size, data->bytes, data->size);
+	copy_bytes(t->copy, key->bytes, key->size);
+	copy_bytes(t->copy + key->size, data->bytes, data->size);
 	key->bytes = t->copy;
 	data->bytes = t->copy + key->size;
 	return 0;
@@ -312,9 +272,10 @@ static int copy_ours(struct chainhash *t, struct chainhash_item *key, struct cha
  * Look for a record that is to go or to be replaced: as record_find(), and @read has its chunks, if
  * it has any, so that they can be given back when nothing may fail any more.
  */
-static inline int find_old(struct chainhash *t, struct lookup *lookup, struct chainhash_item key)
+static inline_always int find_old(struct chainhash *t, struct lookup *lookup,
+				  struct chainhash_item key)
 {
-	int found = record_find(t, lookup, key), error;
+	int found = find(t, lookup, key), error;
 
 	t->read.count = 0;
 	if (likely(found <= 0 || lookup->item.key))
@@ -329,24 +290,18 @@ static inline int find_old(struct chainhash *t, struct lookup *lookup, struct ch
 static int store_record(struct chainhash *t, struct record *record, int how)
 {
 	struct lookup lookup;
-	int error = 0, found;
+	int found = find_old(t, &lookup, record->key), error;
 
 	t->written.count = 0;
-	if (unlikely(record->big)) {
-		found = how == CHAINHASH_INSERT ? record_find(t, &lookup, record->key) : 0;
-		if (found)
-			return found < 0 ? found : -EEXIST;
+	if (found > 0 && how == CHAINHASH_INSERT)
+		found = -EEXIST;
+	if (unlikely(record->big) && found >= 0) {
 		error = big_write(t, record->key, record->data, &record->address);
-		if (error)
-			return error;
 		t->operation++;
+		found = error ? error : record_find(t, &lookup, record->key);
 	}
-	found = find_old(t, &lookup, record->key);
-	if (found < 0)
-		error = found;
-	else if (found && how == CHAINHASH_INSERT)
-		error = -EEXIST;
-	else
+	error = found;
+	if (found >= 0)
 		error = found ? replace(t, &lookup, record) : insert(t, &lookup, record);
 	if (unlikely(t->written.count | t->read.count))
 		big_give(t, error ? &t->written : &t->read);
@@ -369,14 +324,12 @@ int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainha
 	record.key = key;
 	record.data = data;
 	if (key.size < KEY_SIZE_INLINE &&
-	    item_size(key.size, data.size) <= item_most(t->page_size) &&
-	    key.size + data.size <= PAGE_SIZE_MOST) {
-		record.size = item_size(key.size, data.size);
+	    item_size(key.size, data.size) <= item_most(t->page_size)) {
+		record.size = (u32)item_size(key.size, data.size);
 		record.big = false;
 	}
-	t->operation++;
-	t->changing = true;
-	if (unlikely(split_wanted(t, record.size + 3))) {
+	operation_begin(t, true);
+	if (unlikely(split_wanted(t, record.size + INDEX_BYTES))) {
 		error = split(t);
 		if (error)
 			return error;
@@ -408,8 +361,7 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 		error = copy_ours(t, &key, &none);
 	if (error)
 		return error;
-	t->operation++;
-	t->changing = true;
+	operation_begin(t, true);
 	found = find_old(t, &lookup, key);
 	if (found <= 0)
 		return found ? found : -ENOENT;

@@ -8,7 +8,7 @@
 /* What a lookup has found, or where it ended. */
 struct lookup {
 	u32 hash, bucket;
-	u8 tag;
+	u16 tag;
 	u32 index;	    /* of the record on the view at hand */
 	struct chain chain; /* up to that view */
 	struct item item;

@@ -2,8 +2,8 @@
  * scan.c - all records, bucket after bucket.
  *
  * A cursor is { bucket | view of the chain << 32, records of the view that are left + 1 }. On a
- * view it goes from the last record to the first: what deletes a record puts the last one in its
- * place, which the scan has met already.
+ * view it goes from the last record to the first: where a record is deleted those behind it
+ * move up, which the scan has met already.
  */
 #include "buckets/big.h"
 
@@ -39,10 +39,7 @@ int chainhash_scan(struct chainhash *t, struct chainhash_cursor *cursor, struct 
 	struct chain chain;
 	int next = 0, error;
 
-	if (!t->map.bytes) {
-		t->operation++;
-		t->changing = false;
-	}
+	operation_begin(t, false);
 	for (; bucket <= t->max_bucket; bucket++, number = 0, left = 0) {
 		next = bucket_next(t, bucket, &number, &left, &chain);
 		if (next)
@@ -60,8 +57,6 @@ int chainhash_scan(struct chainhash *t, struct chainhash_cursor *cursor, struct 
 		error = big_read(t, &item);
 		if (error)
 			return error;
-		item.key = t->big;
-		item.data = t->big + item.key_size;
 	}
 	if (key)
 		*key = (struct chainhash_item){item.key, item.key_size};

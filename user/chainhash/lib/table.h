@@ -44,6 +44,7 @@ typedef uint64_t u64;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define noinline __attribute__((__noinline__))
+#define inline_always inline __attribute__((__always_inline__))
 
 enum {
 	PAGE_SIZE_LEAST = 64,
@@ -165,7 +166,7 @@ struct pool {
 	struct frame
 		list; /* a ring: behind it are the newest and older ones, before it the oldest */
 	struct frame *empty;
-	u64 frames, most;    /* in use; as many as the cache's size allows */
+	u64 frames;	     /* in use */
 	struct bits changed; /* by logical page */
 	u8 *arena;	     /* the newest of what was allocated; begins with the one before */
 	const u8 *lowest, *highest; /* between them all arenas lie */
@@ -198,9 +199,11 @@ struct store {
 	u64 lost;      /* or damaged */
 	u64 sequence;  /* of the newest state in the file */
 	struct level level[LEVELS];
-	unsigned levels; /* the map's pages: levels 1 to @levels */
-	u32 first, end;	 /* physical pages: first of all, behind the last */
-	u32 written;	 /* behind the last one that was written */
+	unsigned levels;   /* the map's pages: levels 1 to @levels */
+	struct entry root; /* of the map, and how many logical pages it has, by the header that */
+	u64 pages;	   /* was read last */
+	u32 first, end;	   /* physical pages: first of all, behind the last */
+	u32 written;	   /* behind the last one that was written */
 	struct bits free;
 	u32 free_count, free_from; /* search on from here */
 	struct retired *retired;   /* in order of their retirement */
@@ -208,14 +211,7 @@ struct store {
 	u64 reads, writes;
 };
 
-/* What a header says of the file, besides what struct chainhash itself has room for. */
-struct header {
-	u64 sequence, pages; /* number of the state; logical pages */
-	struct entry root;   /* of the map */
-	u32 end, levels;
-};
-
-/* A reader's view by mmap of the state that the header describes. */
+/* A reader's view by mmap of the state that the header read last describes. */
 struct map {
 	const u8 *bytes; /* NULL: not mapped */
 	size_t size;
@@ -229,20 +225,20 @@ struct chunks {
 };
 
 struct hash_keys;
-struct move;
 
 struct chainhash {
 	/* The way of a get. */
 	u8 **pages; /* by logical page; NULL: not in memory */
 	u64 page_count;
 	u32 max_bucket, high_mask, low_mask;
+	u32 tag_shift;	      /* the lowest bit of tags in buckets of the last level; */
+	u32 tag_shift_before; /* in those that are yet to split */
 	u32 page_size, page_shift;
 	u32 slot_size, slots; /* of overflow pages */
 	u64 operation;	      /* its number: pages that it used stay in memory */
 	bool on_disk;
 	u32 spares[GENERATIONS + 1]; /* overflow pages up to and with each split point */
 	struct map map;
-	struct header header; /* the last that was read */
 
 	/* The hash function. */
 	u32 (*named)(const struct hash_keys *keys, const u8 *bytes, size_t size); /* or NULL */
@@ -267,7 +263,7 @@ struct chainhash {
 	u32 overflow_from[9];	    /* no run of so many slots before this page */
 	struct bits bitmap_changed; /* bitmap pages, by number */
 
-	u64 cache_size;
+	u64 cache_size, frames_most; /* in bytes; in pages */
 	struct pool pool;
 	struct store store;
 
@@ -276,18 +272,38 @@ struct chainhash {
 	u64 big_room;
 	u8 *scratch;
 	u64 scratch_room;
-	struct move *moves; /* split.c */
-	u64 moves_room;
 	struct chunks read, written; /* of the large record last read, and last written */
 	u8 *copy;		     /* of what the caller gives us that is ours */
 	u64 copy_room;
 };
 
+/* The lowest bit of a tag in a bucket of this level (hash.h). */
+static inline u32 tag_shift(unsigned level)
+{
+	return level < 16 ? level & 8 : 16;
+}
+
 /* What follows from the last bucket. */
 static inline void set_masks(struct chainhash *t)
 {
-	t->high_mask = (u32)((1ull << top_bit(t->max_bucket)) - 1);
+	unsigned level = top_bit(t->max_bucket);
+
+	t->high_mask = (u32)((1ull << level) - 1);
 	t->low_mask = t->high_mask >> 1;
+	t->tag_shift = tag_shift(level);
+	t->tag_shift_before = tag_shift(level ? level - 1 : 0);
+}
+
+/*
+ * Begin an operation: pages that the one before looked at may leave memory from now on. Of threads
+ * that read by mmap none writes to the handle.
+ */
+static inline void operation_begin(struct chainhash *t, bool changing)
+{
+	if (t->map.bytes)
+		return;
+	t->operation++;
+	t->changing = changing;
 }
 
 static inline u64 primary_page(const struct chainhash *t, u32 bucket)

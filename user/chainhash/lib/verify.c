@@ -1,13 +1,10 @@
 /*
  * verify.c - what a table is like, and whether it is as it should be.
  */
-#include "buckets/big.h"
 #include "buckets/hash.h"
 #include "records.h"
 #include "store/store.h"
 #include "walk.h"
-
-#include <stdlib.h>
 
 void chainhash_status(const struct chainhash *t, struct chainhash_status *status)
 {
@@ -28,27 +25,6 @@ void chainhash_status(const struct chainhash *t, struct chainhash_status *status
 	memcpy(status->hash, t->hash_name, sizeof(status->hash));
 }
 
-/* A bucket's primary page, with no claim on pages that were looked at before. */
-static int bucket_begin(struct chainhash *t, u32 bucket, struct chain *chain)
-{
-	if (!t->map.bytes)
-		t->operation++;
-	return chain_first(t, bucket, chain);
-}
-
-/* Count one view of a chain: how many of its records have pages of their own. */
-static u32 view_big(const struct view *view)
-{
-	u32 count = view_count(view->base), big = 0;
-
-	for (u32 i = 0; i < count; i++) {
-		struct item item;
-
-		big += item_read(view->base, view->size, i, &item) && !item.key;
-	}
-	return big;
-}
-
 int chainhash_histogram(struct chainhash *t, struct chainhash_histogram *found)
 {
 	enum { LAST = sizeof(found->counts) / sizeof(found->counts[0]) - 1 };
@@ -57,13 +33,19 @@ int chainhash_histogram(struct chainhash *t, struct chainhash_histogram *found)
 	for (u32 bucket = 0; bucket <= t->max_bucket; bucket++) {
 		struct chain chain;
 		u64 records = 0;
-		int next = bucket_begin(t, bucket, &chain);
+		int next;
 
+		operation_begin(t, false);
+		next = chain_first(t, bucket, &chain);
 		for (; next > 0; next = chain_next(t, &chain)) {
 			u32 count = view_count(chain.view.base);
+			struct item item;
 
 			records += count;
-			found->big += view_big(&chain.view);
+			for (u32 i = 0; i < count; i++)
+				found->big +=
+					item_read(chain.view.base, chain.view.size, i, &item) &&
+					!item.key;
 			found->page_bytes += chain.view.size;
 			found->overflow_records += chain.number ? count : 0;
 		}
@@ -84,88 +66,50 @@ struct check {
 	u64 records, bytes;
 };
 
-static void check_big(struct check *check, u32 bucket, const struct item *item)
-{
-	u64 left = (u64)item->key_size + item->data_size;
-	struct chain chain = {.next = item->address};
-	int part;
-
-	for (; left; left -= (u64)part) {
-		part = big_part(check->walk.table, &chain, left);
-		if (part < 0) {
-			problem(&check->walk, "bucket %u: %llu bytes of a large record are lost",
-				bucket, (unsigned long long)left);
-			return;
-		}
-		walk_reach(&check->walk, &chain.view, bucket);
-	}
-	if (chain.next)
-		problem(&check->walk, "bucket %u: a large record is longer than it says", bucket);
-}
-
 /* Does a lookup of the record find this very one? */
-static void check_record(struct check *check, u32 bucket, const struct view *view, u32 index,
-			 const struct item *item)
+static void check_record(struct walk *walk, const struct view *view, u32 index, struct item *item)
 {
-	struct chainhash *t = check->walk.table;
-	struct chainhash_item key = {item->key, item->key_size};
-	u64 spread = hash_spread(item_hash(t, item));
+	struct chainhash *t = walk->table;
+	u32 place = hash_place(item_hash(t, item)), bucket = hash_bucket(t, place);
 	struct lookup lookup;
 	int found;
 
-	if (hash_bucket(t, spread) != bucket) {
-		problem(&check->walk, "bucket %u: a record belongs to bucket %u", bucket,
-			hash_bucket(t, spread));
+	if (bucket != walk->number) {
+		problem(walk, "a record belongs to bucket %u", bucket);
 		return;
 	}
-	if (*tag_at(view->base, index) != hash_tag(spread)) {
-		problem(&check->walk, "bucket %u: a record has the wrong tag", bucket);
+	if (load16(tag_at(view->base, index)) != hash_tag(t, bucket, place)) {
+		problem(walk, "a record has the wrong tag");
 		return;
 	}
-	if (!item->key) {
-		check_big(check, bucket, item);
+	if (!item->key && !walk_big(walk, item))
 		return;
-	}
-	found = record_find(t, &lookup, key);
+	found = record_find(t, &lookup, (struct chainhash_item){item->key, item->key_size});
 	if (found < 0)
-		problem(&check->walk, "bucket %u: a record cannot be looked up", bucket);
+		problem(walk, "a record cannot be looked up");
 	else if (!found || lookup.index != index || lookup.chain.view.address != view->address)
-		problem(&check->walk, "bucket %u: a key is there twice", bucket);
+		problem(walk, "a key is there twice");
 }
 
-static void check_view(struct check *check, u32 bucket, const struct view *view)
+static void check_view(struct walk *walk, const struct view *view)
 {
+	struct check *check = (struct check *)walk;
 	u32 count = view_count(view->base), used = 0;
 
 	for (u32 i = 0; i < count; i++) {
 		struct item item;
 
 		if (!item_read(view->base, view->size, i, &item)) {
-			problem(&check->walk, "bucket %u: record %u is not on its page", bucket, i);
+			problem(walk, "record %u is not on its page", i);
 			continue;
 		}
 		used += item.size;
 		check->records++;
-		check->bytes += item.size + 3;
-		check_record(check, bucket, view, i, &item);
+		check->bytes += item.size + INDEX_BYTES;
+		check_record(walk, view, i, &item);
 	}
 	if (used != view_used(view->base))
-		problem(&check->walk, "bucket %u: its records have %u bytes, not %u", bucket, used,
-			view_used(view->base));
-}
-
-static void check_bucket(struct check *check, u32 bucket)
-{
-	struct chain chain;
-	int next = bucket_begin(check->walk.table, bucket, &chain);
-
-	for (; next > 0; next = chain_next(check->walk.table, &chain)) {
-		if (chain.number)
-			walk_reach(&check->walk, &chain.view, bucket);
-		check_view(check, bucket, &chain.view);
-	}
-	if (next < 0)
-		walk_stopped(&check->walk, bucket, next);
+		problem(walk, "its records have %u bytes, not %u", used, view_used(view->base));
 }
 
 static void check_account(struct check *check)
@@ -176,11 +120,13 @@ static void check_account(struct check *check)
 		u8 used = t->slots_used[i] & (u8)((1u << t->slots) - 1);
 		u8 reached = check->walk.reached[i];
 
+		check->walk.what = "overflow page";
+		check->walk.number = i;
 		if (i % t->page_size && used != reached)
-			problem(&check->walk,
-				"overflow page %u: slots 0x%x are in use, and counted are 0x%x", i,
+			problem(&check->walk, "slots 0x%x are in use, and counted are 0x%x",
 				reached, used);
 	}
+	check->walk.what = NULL;
 	if (check->records != t->records || check->bytes != t->record_bytes)
 		problem(&check->walk, "%llu records of %llu bytes, not %llu of %llu",
 			(unsigned long long)check->records, (unsigned long long)check->bytes,
@@ -188,19 +134,17 @@ static void check_account(struct check *check)
 }
 
 /* Pages in memory are as good as they were when they were read: look at those in the file. */
-static void check_file(struct check *check)
+static void check_file(struct walk *walk)
 {
-	struct chainhash *t = check->walk.table;
-	u8 *page = malloc(t->page_size);
+	struct chainhash *t = walk->table;
 
-	for (u64 i = 0; page && i < t->store.level[0].count; i++) {
+	for (u64 i = 0; i < t->store.level[0].count; i++) {
 		if (!store_has_page(&t->store, i) || bit_test(&t->pool.changed, i))
 			continue;
-		if (store_read_page(t, i, page))
-			problem(&check->walk, "page %llu has the wrong checksum or cannot be read",
+		if (store_read_page(t, i, walk->page))
+			problem(walk, "page %llu has the wrong checksum or cannot be read",
 				(unsigned long long)i);
 	}
-	free(page);
 }
 
 int64_t chainhash_verify(struct chainhash *t, chainhash_report *report,
@@ -208,20 +152,17 @@ int64_t chainhash_verify(struct chainhash *t, chainhash_report *report,
 			 void *context)
 {
 	struct check check = {.walk = {.table = t, .report = report, .context = context}};
-	int error = t->slots_used ? 0 : overflow_load(t);
+	int error = walk_begin(&check.walk);
 
-	if (!error)
-		error = walk_begin(&check.walk);
-	if (error)
-		return error;
-	if (t->on_disk && !t->map.bytes && t->checksums)
-		check_file(&check);
-	for (u32 bucket = 0; bucket <= t->max_bucket; bucket++) {
-		check_bucket(&check, bucket);
+	if (!error && t->on_disk && !t->map.bytes && t->checksums)
+		check_file(&check.walk);
+	for (u32 bucket = 0; !error && bucket <= t->max_bucket; bucket++) {
+		walk_bucket(&check.walk, bucket, check_view);
 		if (progress && bucket % 1024 == 0)
 			progress(context, bucket, (u64)t->max_bucket + 1);
 	}
-	check_account(&check);
-	free(check.walk.reached);
-	return check.walk.problems;
+	if (!error)
+		check_account(&check);
+	walk_end(&check.walk);
+	return error ? error : check.walk.problems;
 }

@@ -1,7 +1,8 @@
 /*
- * walk.c - reports, and which chunks were reached. See walk.h.
+ * walk.c - along buckets and large records, with reports of what is wrong. See walk.h.
  */
 #include "walk.h"
+#include "buckets/hash.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,38 +10,86 @@
 
 int walk_begin(struct walk *walk)
 {
-	walk->reached = calloc((size_t)overflow_count(walk->table) + 1, 1);
-	return walk->reached ? 0 : -ENOMEM;
+	struct chainhash *t = walk->table;
+	int error = t->slots_used ? 0 : overflow_load(t);
+
+	walk->reached = calloc((size_t)overflow_count(t) + 1, 1);
+	walk->page = malloc(t->page_size);
+	if (!error && (!walk->reached || !walk->page))
+		error = -ENOMEM;
+	return error;
+}
+
+void walk_end(struct walk *walk)
+{
+	free(walk->reached);
+	free(walk->page);
 }
 
 void problem(struct walk *walk, const char *format, ...)
 {
 	char text[256];
+	int size = 0;
 	va_list arguments;
 
 	walk->problems++;
 	if (!walk->report)
 		return;
+	if (walk->what)
+		size = snprintf(text, sizeof(text), "%s %u: ", walk->what, walk->number);
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	vsnprintf(text + size, sizeof(text) - (size_t)size, format, arguments);
 	va_end(arguments);
 	walk->report(walk->context, text);
 }
 
-bool walk_reach(struct walk *walk, const struct view *chunk, u32 bucket)
+/* Note that a chunk was reached; a second time is a problem, and false. */
+static bool reach(struct walk *walk, u32 address, u32 slots)
 {
-	u8 *reached = &walk->reached[overflow_ordinal(walk->table, chunk->address)];
-	u8 slots = (u8)(((1u << view_slots(chunk->base)) - 1) << (chunk->address & 7));
-	bool first = !(*reached & slots);
+	u8 *reached = &walk->reached[overflow_ordinal(walk->table, address)];
+	u8 these = (u8)(((1u << slots) - 1) << (address & 7));
+	bool first = !(*reached & these);
 
-	*reached |= slots;
+	*reached |= these;
 	if (!first)
-		problem(walk, "bucket %u: chunk 0x%x is in two chains", bucket, chunk->address);
+		problem(walk, "chunk 0x%x is in two chains", address);
 	return first;
 }
 
-void walk_stopped(struct walk *walk, u32 bucket, int error)
+void walk_view(struct walk *walk, struct view view, walk_visit *visit)
 {
-	problem(walk, "bucket %u: a page of its chain cannot be read (%s)", bucket,
-		strerror(-error));
+	view.base = memcpy(walk->page, view.base, view.size);
+	operation_begin(walk->table, false);
+	visit(walk, &view);
+}
+
+void walk_bucket(struct walk *walk, u32 bucket, walk_visit *visit)
+{
+	struct chainhash *t = walk->table;
+	struct chain chain;
+	int next = chain_first(t, bucket, &chain);
+
+	walk->what = "bucket";
+	walk->number = bucket;
+	for (; next > 0; next = chain_next(t, &chain)) {
+		if (chain.number && !reach(walk, chain.view.address, view_slots(chain.view.base)))
+			return;
+		walk_view(walk, chain.view, visit);
+	}
+	if (next < 0)
+		problem(walk, "a page of its chain cannot be read (%s)", strerror(-next));
+}
+
+bool walk_big(struct walk *walk, struct item *item)
+{
+	struct chainhash *t = walk->table;
+	int error = big_read(t, item);
+
+	for (u64 i = 0; i < t->read.count; i++)
+		reach(walk, (u32)t->read.list[i], (u32)(t->read.list[i] >> 32));
+	if (!error && hash_key(t, item->key, item->key_size) == item->hash)
+		return true;
+	problem(walk, "a large record of %llu bytes is lost",
+		(unsigned long long)item->key_size + item->data_size);
+	return false;
 }

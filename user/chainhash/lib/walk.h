@@ -4,24 +4,36 @@
  */
 #pragma once
 
-#include "buckets/overflow.h"
+#include "buckets/big.h"
 
 struct walk {
 	struct chainhash *table;
 	chainhash_report *report; /* or NULL */
 	void *context;
 	int64_t problems; /* reported so far */
-	u8 *reached;	  /* slots of overflow pages, by ordinal; the caller frees it */
+	const char *what; /* where it is: "bucket" or "overflow page", and which; NULL: nowhere */
+	u32 number;
+	u8 *reached; /* slots of overflow pages, by ordinal */
+	u8 *page;    /* the view at hand */
 };
 
-/* Nothing was reached yet: -ENOMEM. */
+/* Nothing was reached yet. Errors: of reading bitmaps, and -ENOMEM. walk_end() is called in any
+ * case. */
 int walk_begin(struct walk *walk);
+void walk_end(struct walk *walk);
 
+/* Report what is wrong at the place at hand. */
 __attribute__((__format__(__printf__, 2, 3))) void problem(struct walk *walk, const char *format,
 							   ...);
 
-/* Note that @bucket leads to a chunk; a second chain that does is a problem, and false. */
-bool walk_reach(struct walk *walk, const struct view *chunk, u32 bucket);
+/*
+ * Look at a sound view: at a copy of it, since to look further lets go of its page.
+ */
+typedef void walk_visit(struct walk *walk, const struct view *view);
+void walk_view(struct walk *walk, struct view view, walk_visit *visit);
 
-/* Report that @bucket's chain cannot be followed for @error. */
-void walk_stopped(struct walk *walk, u32 bucket, int error);
+/* Look at all views of a bucket, as far as its chain can be followed. */
+void walk_bucket(struct walk *walk, u32 bucket, walk_visit *visit);
+
+/* Put a large record together, in place of what stands for it: false, it is lost, and reported. */
+bool walk_big(struct walk *walk, struct item *item);

@@ -108,11 +108,7 @@ const struct system dbm_system = {
 	.traits = SYSTEM_DISK | SYSTEM_SINGLE,
 	.options = dbm_options,
 	.open = dbm_open,
-	.get = pagefile_get,
-	.put = pagefile_put,
-	.remove = pagefile_remove,
-	.scan = pagefile_scan,
-	.sync = pagefile_sync,
+	PAGEFILE_CALLS,
 	.close = dbm_close,
 };
 
@@ -122,10 +118,6 @@ const struct system ndbm_system = {
 	.traits = SYSTEM_DISK,
 	.options = ndbm_options,
 	.open = ndbm_open,
-	.get = pagefile_get,
-	.put = pagefile_put,
-	.remove = pagefile_remove,
-	.scan = pagefile_scan,
-	.sync = pagefile_sync,
+	PAGEFILE_CALLS,
 	.close = pagefile_close,
 };

@@ -83,11 +83,9 @@ static uint32_t low_bits(uint32_t hash, unsigned bits)
 static int reach(struct gdbm *gdbm, uint32_t hash)
 {
 	const uint64_t at = gdbm->directory[low_bits(hash, gdbm->header.depth)];
-	int read;
+	const int read =
+		at > gdbm->heap.end ? -EBADMSG : block_read(&gdbm->buckets, at, &gdbm->block);
 
-	if (at > gdbm->heap.end)
-		return -EBADMSG;
-	read = block_read(&gdbm->buckets, at, &gdbm->block);
 	if (read < 0)
 		return read;
 	gdbm->bucket = gdbm->block->bytes;
@@ -151,8 +149,7 @@ static bool splits_help(const struct gdbm *gdbm, uint32_t hash)
 	unsigned same = 0;
 
 	for (unsigned i = 0; i < gdbm->bucket->count; i++)
-		if (!low_bits(gdbm->bucket->element[i].hash ^ hash, DEPTH_MOST))
-			same++;
+		same += !low_bits(gdbm->bucket->element[i].hash ^ hash, DEPTH_MOST);
 	return same < gdbm->elements;
 }
 
@@ -223,15 +220,14 @@ static int gdbm_put(struct table *table, struct item key, struct item data, bool
 		if (error || (error = reach(gdbm, element.hash)))
 			return error;
 	}
-	if (found)
-		there = &gdbm->bucket->element[gdbm->bucket->count];
 	element.at = !found && data.size <= old.size ? there->at
 						     : heap_take(&gdbm->heap, key.size + data.size);
 	error = heap_write(&gdbm->heap, element.at, key, data);
 	if (error)
 		return error;
+	if (found)
+		there = &gdbm->bucket->element[gdbm->bucket->count++];
 	*there = element;
-	gdbm->bucket->count += found ? 1 : 0;
 	gdbm->block->dirty = true;
 	return 0;
 }

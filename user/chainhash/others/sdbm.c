@@ -55,10 +55,6 @@ const struct system sdbm_system = {
 	.traits = SYSTEM_DISK,
 	.options = options,
 	.open = sdbm_open,
-	.get = pagefile_get,
-	.put = pagefile_put,
-	.remove = pagefile_remove,
-	.scan = pagefile_scan,
-	.sync = pagefile_sync,
+	PAGEFILE_CALLS,
 	.close = pagefile_close,
 };

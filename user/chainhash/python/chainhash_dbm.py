@@ -17,7 +17,7 @@ import ctypes
 import os
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 
 __all__ = ["error", "library", "open", "take_the_place_of_ndbm"]
 
@@ -74,7 +74,7 @@ def _datum(value: bytes) -> _Datum:
     return _Datum(ctypes.cast(ctypes.c_char_p(value), ctypes.c_void_p), len(value))
 
 
-class _Database:
+class _Database(MutableMapping[str | bytes, str | bytes]):
     """What open() returns: keys and values are bytes; a str is taken as its UTF-8."""
 
     def __init__(self, handle: int) -> None:
@@ -92,12 +92,9 @@ class _Database:
         number = ctypes.get_errno()
         return error(number, os.strerror(number))
 
-    def _fetch(self, key: str | bytes) -> bytes | None:
-        wanted = _bytes(key, "mappings")
-        return self._taken(_library.dbm_fetch(self._open(), _datum(wanted)))
-
     def __getitem__(self, key: str | bytes) -> bytes:
-        value = self._fetch(key)
+        wanted = _bytes(key, "mappings")
+        value = self._taken(_library.dbm_fetch(self._open(), _datum(wanted)))
         if value is None:
             raise KeyError(key)
         return value
@@ -114,16 +111,13 @@ class _Database:
         failed = self._failed()
         raise KeyError(key) if failed.errno == 2 else failed
 
-    def __contains__(self, key: str | bytes) -> bool:
-        return self._fetch(key) is not None
-
     def _every_key(self) -> Iterator[bytes]:
         key = self._taken(_library.dbm_firstkey(self._open()))
         while key is not None:
             yield key
             key = self._taken(_library.dbm_nextkey(self._open()))
 
-    def keys(self) -> list[bytes]:
+    def keys(self) -> list[bytes]:  # type: ignore[override]  # as of dbm.ndbm
         return list(self._every_key())
 
     def __iter__(self) -> Iterator[bytes]:
@@ -132,16 +126,10 @@ class _Database:
     def __len__(self) -> int:
         return len(self.keys())
 
-    def get(self, key: str | bytes, default: bytes | None = None) -> bytes | None:
-        value = self._fetch(key)
-        return default if value is None else value
-
     def setdefault(self, key: str | bytes, default: str | bytes = b"") -> bytes:
-        value = self._fetch(key)
-        if value is None:
+        if key not in self:
             self[key] = default
-            value = _bytes(default, "mappings")
-        return value
+        return self[key]
 
     def clear(self) -> None:
         for key in self.keys():

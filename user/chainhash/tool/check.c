@@ -71,10 +71,11 @@ int command_verify(struct settings *settings, struct chainhash *table)
 	return found ? NO : DONE;
 }
 
-int command_repair(struct settings *settings, struct chainhash *to)
+int command_repair(struct settings *settings, struct chainhash *from)
 {
 	const char *path = settings->words[0], *new_path = settings->words[1];
 	struct listing listing = {settings, 0};
+	struct chainhash *to;
 	int64_t copied;
 	int status;
 
@@ -82,11 +83,11 @@ int command_repair(struct settings *settings, struct chainhash *to)
 	to = open_table(settings, new_path, CHAINHASH_CREATE | CHAINHASH_EXCLUSIVE);
 	if (!to)
 		return FAILED;
-	copied = chainhash_salvage(path, to, &settings->options, list_problem, &listing);
+	copied = chainhash_salvage(from, to, list_problem, &listing);
 	if (copied < 0) {
 		chainhash_abandon(to);
 		unlink(new_path);
-		return complain((int)copied, "%s: nothing can be read", path);
+		return complain((int)copied, "%s", new_path);
 	}
 	status = close_table(to, new_path, listing.problems ? NO : DONE);
 	if (status != FAILED)

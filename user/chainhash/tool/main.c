@@ -51,9 +51,8 @@ struct chainhash *open_table(const struct settings *settings, const char *path, 
 	struct chainhash *table;
 	int error;
 
-	if (flags & CHAINHASH_READ_ONLY)
-		flags |= settings->flags & ~(CHAINHASH_WAIT | CHAINHASH_NO_CHECKSUM);
-	else
+	/* They are about writing. */
+	if (!(flags & CHAINHASH_READ_ONLY))
 		flags |= settings->flags;
 	error = chainhash_open(&table, path, flags, 0666, &settings->options);
 	if (!error)
@@ -209,7 +208,7 @@ static const struct command {
 	{"stat", command_stat, 1, 1, 0, CHAINHASH_READ_ONLY},
 	{"tune", command_tune, 1, 1, 0, CHAINHASH_READ_ONLY},
 	{"verify", command_verify, 1, 1, 0, CHAINHASH_READ_ONLY | CHAINHASH_POOL},
-	{"repair", command_repair, 2, 2, 0, NONE},
+	{"repair", command_repair, 2, 2, 0, CHAINHASH_READ_ONLY | CHAINHASH_DAMAGED},
 	{"functions", command_functions, 0, 0, 0, NONE},
 };
 

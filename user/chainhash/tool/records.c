@@ -9,19 +9,19 @@
 
 #include <ctype.h>
 
+/* What stands behind a backslash, and for which byte. */
+static const char letters[] = "\\tn", values[] = "\\\t\n";
+
 void print_escaped(FILE *file, struct chainhash_item item)
 {
 	const unsigned char *bytes = item.bytes;
 
 	for (size_t i = 0; i < item.size; i++) {
 		unsigned char c = bytes[i];
+		const char *value = c ? strchr(values, c) : NULL;
 
-		if (c == '\\')
-			fputs("\\\\", file);
-		else if (c == '\t')
-			fputs("\\t", file);
-		else if (c == '\n')
-			fputs("\\n", file);
+		if (value)
+			fprintf(file, "\\%c", letters[value - values]);
 		else if (c < 0x20 || c == 0x7f || (c == '#' && !i))
 			fprintf(file, "\\x%02x", c);
 		else
@@ -31,8 +31,6 @@ void print_escaped(FILE *file, struct chainhash_item item)
 
 bool unescape(const char *text, size_t size, char *bytes, size_t *count)
 {
-	static const char letters[] = "\\tn", values[] = "\\\t\n";
-
 	*count = 0;
 	for (size_t i = 0; i < size; i++) {
 		char c = text[i];

@@ -131,7 +131,7 @@ static void print_choices(const struct settings *settings, const struct choice *
 			  size_t count, const struct source *source)
 {
 	const struct choice *best = best_of(choices, count);
-	double each = 1e9 / (double)source->records;
+	double each = 1e9 / (double)source->records, a_byte = 1 / (double)source->bytes;
 
 	if (settings->json)
 		printf("{\"records\": %" PRIu64 ", \"choices\": [\n", source->records);
@@ -142,22 +142,22 @@ static void print_choices(const struct settings *settings, const struct choice *
 		       source->records, (double)source->bytes / (double)source->records);
 	for (size_t i = 0; i < count; i++) {
 		const struct choice *c = &choices[i];
-		double bytes = (double)c->file_bytes / (double)source->bytes;
-		const char *end = i + 1 < count ? "," : "]}";
-		const char *mark = c == best ? "  <-" : "";
+		const char *comma = i ? ",\n" : "";
 
 		if (settings->json)
-			printf("  {\"bucket_size\": %u, \"fill_factor\": %u, \"create_ns\": %.1f, "
-			       "\"read_ns\": %.1f, \"bytes\": %.3f, \"best\": %s}%s\n",
-			       c->bucket_size, c->fill_factor, c->create * each, c->read * each,
-			       bytes, c == best ? "true" : "false", end);
+			printf("%s  {\"bucket_size\": %u, \"fill_factor\": %u, \"create_ns\": %.1f, "
+			       "\"read_ns\": %.1f, \"bytes\": %.3f, \"best\": %s}",
+			       comma, c->bucket_size, c->fill_factor, c->create * each,
+			       c->read * each, (double)c->file_bytes * a_byte,
+			       c == best ? "true" : "false");
 		else
 			printf("%7u %5u %7.0f %7.0f %6.2f%s\n", c->bucket_size, c->fill_factor,
-			       c->create * each, c->read * each, bytes, mark);
+			       c->create * each, c->read * each, (double)c->file_bytes * a_byte,
+			       c == best ? "  <-" : "");
 	}
-	if (!settings->json)
-		printf("fill 0: by bytes. <- the quickest whose file is not 25%% larger than the"
-		       " smallest\n");
+	printf("%s", settings->json ? "]}\n"
+				    : "fill 0: by bytes. <- the quickest whose file is not 25%"
+				      " larger than the smallest\n");
 }
 
 static int measure_all(const struct settings *settings, struct source *source)

@@ -7,13 +7,7 @@
 #ifndef CHAINHASH_DBM_H
 #define CHAINHASH_DBM_H
 
-#ifndef CHAINHASH_DATUM
-#define CHAINHASH_DATUM
-typedef struct {
-	char *dptr;
-	int dsize;
-} datum;
-#endif
+#include "ndbm.h" /* datum */
 
 #define NULLKEY(key) ((key).dptr == NULL)
 

@@ -24,13 +24,10 @@
 extern "C" {
 #endif
 
-#ifndef CHAINHASH_DATUM
-#define CHAINHASH_DATUM
 typedef struct {
 	char *dptr;
 	int dsize;
 } datum;
-#endif
 
 typedef struct chainhash_dbm DBM;
 

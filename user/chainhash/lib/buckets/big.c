@@ -50,7 +50,7 @@ int big_write(struct chainhash *t, struct chainhash_item key, struct chainhash_i
 	t->written.count = 0;
 	while (left) {
 		struct view chunk;
-		int error = overflow_take(t, slots_for(t, (u32)part), &chunk);
+		int error = overflow_take(t, slots_for(t, PAGE_HEAD + (u32)part), &chunk);
 
 		if (!error && chunks_add(&t->written, &chunk)) {
 			overflow_give(t, chunk.address, view_slots(chunk.base));
@@ -81,7 +81,7 @@ int big_part(struct chainhash *t, struct chain *chain, u64 left)
 	return left < room ? (int)left : (int)room;
 }
 
-int big_read(struct chainhash *t, const struct item *item)
+int big_read(struct chainhash *t, struct item *item)
 {
 	u64 size = (u64)item->key_size + item->data_size, done = 0;
 	struct chain chain = {.next = item->address};
@@ -103,6 +103,8 @@ int big_read(struct chainhash *t, const struct item *item)
 		done += (u64)part;
 		t->operation += !t->map.bytes;
 	}
+	item->key = t->big;
+	item->data = t->big + item->key_size;
 	return chain.next ? -EBADMSG : 0;
 }
 

@@ -28,7 +28,7 @@ int big_part(struct chainhash *t, struct chain *chain, u64 left);
 int big_equal(struct chainhash *t, const struct item *item, struct chainhash_item key);
 
 /*
- * Put its key and data together in t->big, the key first. Pages that the caller has looked at may
- * be gone from memory then.
+ * Put its key and data together in t->big, where @item has them then. Pages that the caller has
+ * looked at may be gone from memory.
  */
-int big_read(struct chainhash *t, const struct item *item);
+int big_read(struct chainhash *t, struct item *item);

@@ -1,26 +1,20 @@
 /*
- * bucket.c - records come onto a page and leave it. See bucket.h.
+ * bucket.c - records leave a page, or move to another one. See bucket.h.
  */
 #include "buckets/bucket.h"
 
 void view_remove(u8 *base, u32 view_size, u32 index, u32 size)
 {
 	u32 count = view_count(base) - 1, used = view_used(base);
-	u32 offset = load16(offset_at(base, index));
 	u8 *first = base + view_size - used;
 
-	memmove(first + size, first, (size_t)(base + offset - first));
-	*tag_at(base, index) = *tag_at(base, count);
-	store16(offset_at(base, index), load16(offset_at(base, count)));
+	memmove(first + size, first, used - load16(depth_at(base, index)));
+	for (u32 i = index; i < count; i++) {
+		store16(tag_at(base, i), load16(tag_at(base, i + 1)));
+		store16(depth_at(base, i), load16(depth_at(base, i + 1)) - size);
+	}
 	view_set_count(base, count);
 	store16(base + 2, used - size);
-	for (u32 i = 0; i < count; i++) {
-		u8 *place = offset_at(base, i);
-		u32 other = load16(place);
-
-		if (other < offset)
-			store16(place, other + size);
-	}
 }
 
 void view_copy(u8 *to, u32 to_size, const u8 *from, u32 from_size)
@@ -31,9 +25,4 @@ void view_copy(u8 *to, u32 to_size, const u8 *from, u32 from_size)
 	memcpy(to + to_size - used, from + from_size - used, used);
 	view_set_count(to, count);
 	store16(to + 2, used);
-	for (u32 i = 0; i < count; i++) {
-		u8 *place = offset_at(to, i);
-
-		store16(place, load16(place) + to_size - from_size);
-	}
 }

@@ -4,30 +4,36 @@
  *	0	u16	number of records, below 2^13; above them the slots of the chunk less one
  *	2	u16	bytes of the items at the page's end
  *	4	u32	address of the next chunk of the chain; 0: none
- *	8		groups of eight records: eight tags of a byte, eight u16: where
- *			the items begin
+ *	8		groups of eight records: eight tags, u16; eight depths, u16: bytes from
+ *			where the item begins to the page's end
  *	...		free
- *	end - bytes	items
+ *	end - bytes	items, each before the one of the record before it
  *
- * A tag is eight bits of the hash that do not choose the bucket. A lookup compares eight tags at a
- * time and looks at an item only where its tag is right, so that it reads the page's first line or
- * two, and the item's.
+ * A tag is sixteen bits of the hash (hash.h). A lookup compares eight tags at a time and looks at
+ * an item only where its tag is right, so that it reads the page's first line or two, and the
+ * item's. A split reads tags and depths only: which of two buckets a record belongs to is a bit of
+ * its tag, and an item ends where the one before it begins.
  *
- * An item is the size of its key, the size of its data, the key, and the data. A size is one byte
- * below 0x80, else two: 0x80 + size / 256, size % 256. A record that fits on no page is an item of
- * 17 bytes: 0xff, u32 size of the key, u32 size of the data, u32 hash, u32 address of the first
- * chunk that holds key and data (big.c).
+ * An item is the size of its key, the key, and the data. The size is one byte below 0x80, else two:
+ * 0x80 + size / 256, size % 256. A record that fits on no page is an item of 17 bytes: 0xff, u32
+ * size of the key, u32 size of the data, u32 hash, u32 address of the first chunk that holds key
+ * and data (big.c).
  *
- * All zero bytes are an empty page. Pages may come out of a damaged file: whoever follows an offset
+ * All zero bytes are an empty page. Pages may come out of a damaged file: whoever follows a depth
  * or a size has looked at it before.
  */
 #pragma once
 
 #include "table.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 enum {
 	PAGE_HEAD = 8,
-	GROUP = 24,
+	GROUP = 32,
+	INDEX_BYTES = 4, /* of a group, for each record */
 	STUB_SIZE = 17,
 	STUB = 0xff,
 	KEY_SIZE_INLINE = 0x7f00, /* from here on the first byte would be a stub's */
@@ -76,14 +82,14 @@ static inline void view_set_count(u8 *base, u32 count)
 	store16(base, (load16(base) & ~(u32)COUNT_MASK) | count);
 }
 
-static inline u8 *tag_at(u8 *base, u32 index)
+static inline u8 *tag_at(const u8 *base, u32 index)
 {
-	return base + PAGE_HEAD + index / 8 * GROUP + index % 8;
+	return (u8 *)(uintptr_t)base + PAGE_HEAD + index / 8 * GROUP + index % 8 * 2;
 }
 
-static inline u8 *offset_at(u8 *base, u32 index)
+static inline u8 *depth_at(const u8 *base, u32 index)
 {
-	return base + PAGE_HEAD + index / 8 * GROUP + 8 + index % 8 * 2;
+	return tag_at(base, index) + GROUP / 2;
 }
 
 /* Bytes of head and groups for @count records. */
@@ -101,96 +107,95 @@ static inline u32 item_most(u32 page_size)
 /* Can the head be true? */
 static inline bool view_sound(const u8 *base, u32 size)
 {
-	return index_size(view_count(base)) + view_used(base) <= size;
+	u32 head = load32(base);
+
+	return index_size(head & COUNT_MASK) + (head >> 16) <= size;
 }
 
 /* Bytes of one more item that there is room for; negative: not even for its place in the index. */
 static inline int view_room(const u8 *base, u32 size)
 {
-	return (int)size - (int)index_size(view_count(base) + 1) - (int)view_used(base);
+	u32 head = load32(base);
+
+	return (int)(size - index_size((head & COUNT_MASK) + 1) - (head >> 16));
 }
 
-static inline u32 item_size(u64 key_size, u64 data_size)
+static inline u64 item_size(u64 key_size, u64 data_size)
 {
-	return (u32)(key_size + data_size + 2 + (key_size >= 0x80) + (data_size >= 0x80));
-}
-
-static inline u8 *size_write(u8 *p, u32 size)
-{
-	if (size >= 0x80)
-		*p++ = (u8)(0x80 | size >> 8);
-	*p++ = (u8)size;
-	return p;
-}
-
-/* Where the number that begins at @p ends; NULL: beyond @end. */
-static inline const u8 *size_read(const u8 *p, const u8 *end, u32 *size)
-{
-	if (unlikely(p >= end))
-		return NULL;
-	*size = *p++;
-	if (*size < 0x80)
-		return p;
-	if (p >= end)
-		return NULL;
-	*size = (*size & 0x7f) << 8 | *p++;
-	return p;
+	return 1 + (key_size >= 0x80) + key_size + data_size;
 }
 
 /*
- * Take the item of record @index apart: false if it does not lie among the page's items. The view
- * is sound.
+ * The bytes of the item of record @index, whose depth is stored in *@depth, where the one before it
+ * has depth @above; 0: it does not lie among the page's items. The view is sound.
  */
-static inline bool item_read(const u8 *base, u32 size, u32 index, struct item *item)
+static inline u32 item_bytes(const u8 *base, u32 index, u32 above, u32 *depth)
 {
-	u32 offset = load16(offset_at((u8 *)(uintptr_t)base, index));
-	const u8 *start = base + offset, *end = base + size, *p;
-
-	if (unlikely(offset + view_used(base) < size || offset >= size))
-		return false;
-	if (unlikely(*start == STUB)) {
-		if (offset + STUB_SIZE > size)
-			return false;
-		*item = (struct item){.key_size = load32(start + 1),
-				      .data_size = load32(start + 5),
-				      .size = STUB_SIZE,
-				      .hash = load32(start + 9),
-				      .address = load32(start + 13)};
-		return true;
-	}
-	p = size_read(start, end, &item->key_size);
-	p = p ? size_read(p, end, &item->data_size) : NULL;
-	if (unlikely(!p || (u64)item->key_size + item->data_size > (size_t)(end - p)))
-		return false;
-	item->key = p;
-	item->data = p + item->key_size;
-	item->size = (u32)(item->data + item->data_size - start);
-	return true;
+	*depth = load16(depth_at(base, index));
+	return likely(*depth > above && *depth <= view_used(base)) ? *depth - above : 0;
 }
 
-/* A bit at the top of each byte of eight tags, from @p on, that may be @tag; the lowest one is. */
-static inline u64 tags_matching(const u8 *p, u8 tag)
+/* Take the item of record @index apart: false if it is none. The view is sound. */
+static inline bool item_read(const u8 *base, u32 size, u32 index, struct item *item)
 {
-	const u64 low = 0x0101010101010101ull;
-	u64 differs = load64(p) ^ low * tag;
+	u32 above = index ? load16(depth_at(base, index - 1)) : 0, depth;
+	const u8 *start, *end;
 
-	return (differs - low) & ~differs & low << 7;
+	item->size = item_bytes(base, index, above, &depth);
+	if (unlikely(!item->size))
+		return false;
+	start = base + size - depth;
+	end = start + item->size;
+	item->key_size = *start++;
+	if (unlikely(item->key_size >= 0x80)) {
+		if (item->size != STUB_SIZE && (item->key_size == STUB || item->size < 2))
+			return false;
+		if (item->key_size == STUB) {
+			item->key = item->data = NULL;
+			item->key_size = load32(start);
+			item->data_size = load32(start + 4);
+			item->hash = load32(start + 8);
+			item->address = load32(start + 12);
+			return true;
+		}
+		item->key_size = (item->key_size & 0x7f) << 8 | *start++;
+	}
+	item->key = start;
+	item->data = start + item->key_size;
+	item->data_size = (u32)(end - item->data);
+	return likely(item->data <= end);
+}
+
+/* Which of the eight tags from @p on are @tag: a bit for each. */
+static inline u32 tags_matching(const u8 *p, u16 tag)
+{
+#ifdef __SSE2__
+	__m128i tags = _mm_loadu_si128((const __m128i *)(const void *)p);
+	__m128i equal = _mm_cmpeq_epi16(tags, _mm_set1_epi16((short)tag));
+
+	return (u32)_mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128()));
+#else
+	u32 match = 0;
+
+	for (u32 i = 0; i < 8; i++)
+		match |= (u32)(load16(p + 2 * i) == tag) << i;
+	return match;
+#endif
 }
 
 /* Make room for an item of @size bytes with @tag and return it; there is room (view_room()). */
-static inline u8 *view_append(u8 *base, u32 view_size, u8 tag, u32 size)
+static inline u8 *view_append(u8 *base, u32 view_size, u16 tag, u32 size)
 {
-	u32 count = view_count(base), used = view_used(base) + size;
+	u32 head = load32(base) + (size << 16), index = head & COUNT_MASK, used = head >> 16;
 
-	*tag_at(base, count) = tag;
-	store16(offset_at(base, count), view_size - used);
-	view_set_count(base, count + 1);
-	store16(base + 2, used);
+	store16(tag_at(base, index), tag);
+	store16(depth_at(base, index), used);
+	store32(base, head + 1);
 	return base + view_size - used;
 }
 
-/* Take record @index of @size bytes out; the last one takes its place in the index. */
+/* Take record @index of @size bytes out; those behind it move up by one. */
 void view_remove(u8 *base, u32 view_size, u32 index, u32 size);
 
-/* Move what is on the view @from to an empty one at @to of another size. */
+/* Write the records of the view @from to one at @to of another size: all but slots and address. */
 void view_copy(u8 *to, u32 to_size, const u8 *from, u32 from_size);

@@ -3,8 +3,7 @@
 
     functions.py HASH_FOLDER OUTPUT
 
-Each header defines name_hash(); it is included under a name of its own, and the list FUNCTIONS names it. A header that
-needs 128-bit numbers is left out where the compiler has none (the library then says that it lacks this function).
+Each header defines name_hash(); it is included under a name of its own, and the list FUNCTIONS names it.
 """
 
 import re
@@ -33,12 +32,8 @@ def main() -> None:
         text = included(path, folder.parent)
         symbol = "name_" + re.sub(r"\W", "_", name)
         keyed = "true" if KEYS.search(text) else "false"
-        wide = "__int128" in text
-        lines += ["#ifdef __SIZEOF_INT128__"] * wide
         lines += [f"#define name_hash {symbol}", f'#include "hash/name/{path.name}"', "#undef name_hash"]
-        lines += ["#define HAVE_" + symbol + f" {symbol}"]
-        lines += ["#else", f"#define HAVE_{symbol} NULL", "#endif"] if wide else []
-        rows.append(f'\t{{"{name}", HAVE_{symbol}, {keyed}}}')
+        rows.append(f'\t{{"{name}", {symbol}, {keyed}}}')
     lines += ["", "#define FUNCTIONS \\", ", \\\n".join(rows), ""]
     output.write_text("\n".join(lines), encoding="utf-8")
 

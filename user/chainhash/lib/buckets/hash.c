@@ -60,8 +60,7 @@ enum { PIECE = 255 }; /* the longest name that the functions are made for */
 
 static const struct function {
 	const char *name;
-	u32 (*value)(uintptr_t salt, const char *name,
-		     size_t length); /* NULL: not on this machine */
+	u32 (*value)(uintptr_t salt, const char *name, size_t length);
 	bool keyed;
 } functions[] = {FUNCTIONS};
 
@@ -70,20 +69,16 @@ enum { FUNCTION_COUNT = sizeof(functions) / sizeof(functions[0]) };
 /* Longer keys are hashed in pieces, whose values are joined as the default joins bytes. */
 static u32 named_value(const struct hash_keys *keys, const u8 *bytes, size_t size)
 {
-	const struct function *function = keys->function;
-	u32 value;
+	u32 value = 0;
 
 	keys_now = keys;
-	if (likely(size <= PIECE))
-		return function->value(0, (const char *)bytes, size);
-	value = function->value(0, (const char *)bytes, PIECE);
-	for (bytes += PIECE, size -= PIECE; size;) {
+	do {
 		size_t part = size < PIECE ? size : PIECE;
 
-		value = value * 33 + function->value(0, (const char *)bytes, part);
+		value = value * 33 + keys->function->value(0, (const char *)bytes, part);
 		bytes += part;
 		size -= part;
-	}
+	} while (size);
 	return value;
 }
 
@@ -140,46 +135,6 @@ const char *chainhash_hash_name(unsigned number)
 	return number < FUNCTION_COUNT ? functions[number].name : NULL;
 }
 
-int chainhash_hash_value(const char *name, uint64_t seed, struct chainhash_item bytes,
-			 uint32_t *value)
-{
-	const struct function *function = function_named(name);
-	struct hash_keys *keys;
-
-	if (!function || !function->value)
-		return -ENOENT;
-	keys = keys_make(function, seed);
-	if (!keys)
-		return -ENOMEM;
-	*value = named_value(keys, bytes.bytes, bytes.size);
-	free(keys);
-	return 0;
-}
-
-/* Take the function @name of hash/name into use. */
-static int hash_use(struct chainhash *t, const char *name)
-{
-	const struct function *function = function_named(name);
-
-	if (!function)
-		return refuse(-EINVAL, "there is no hash function '%s'", name);
-	if (!function->value)
-		return refuse(-EINVAL, "hash function '%s' needs a machine of 64 bits", name);
-	snprintf(t->hash_name, sizeof(t->hash_name), "%s", name);
-	if (function == functions)
-		return 0;
-	t->keys = keys_make(function, t->seed);
-	if (!t->keys)
-		return -ENOMEM;
-	t->named = named_value;
-	return 0;
-}
-
-void hash_free(struct chainhash *t)
-{
-	free(t->keys);
-}
-
 static u32 check_value(const struct chainhash *t)
 {
 	static const char bytes[] = "The quick brown fox jumps over the lazy dog";
@@ -187,20 +142,33 @@ static u32 check_value(const struct chainhash *t)
 	return hash_key(t, bytes, sizeof(bytes));
 }
 
+/* Take the function that the table's name says into use. */
+static int hash_use(struct chainhash *t, const struct chainhash_options *options)
+{
+	const struct function *function = function_named(t->hash_name);
+
+	t->own = options->hash_function;
+	if (t->own || function == functions)
+		return 0;
+	if (!function)
+		return refuse(-EINVAL, "there is no hash function '%s'", t->hash_name);
+	t->keys = keys_make(function, t->seed);
+	t->named = named_value;
+	return t->keys ? 0 : -ENOMEM;
+}
+
 int hash_choose(struct chainhash *t, const struct chainhash_options *options)
 {
 	const char *name = options->hash ? options->hash : functions[0].name;
-	int error = 0;
+	int error;
 
+	if (options->hash_function)
+		name = "user";
+	snprintf(t->hash_name, sizeof(t->hash_name), "%s", name);
 	t->seed = options->seed;
 	if (!t->seed && getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = (u64)time(NULL) << 20 ^ (uintptr_t)t;
-	if (options->hash_function) {
-		t->own = options->hash_function;
-		snprintf(t->hash_name, sizeof(t->hash_name), "user");
-	} else {
-		error = hash_use(t, name);
-	}
+	error = hash_use(t, options);
 	if (!error)
 		t->hash_check = check_value(t);
 	return error;
@@ -208,25 +176,20 @@ int hash_choose(struct chainhash *t, const struct chainhash_options *options)
 
 int hash_check(struct chainhash *t, const struct chainhash_options *options)
 {
-	bool own = !strcmp(t->hash_name, "user");
-	char name[sizeof(t->hash_name)];
+	const char *name = t->hash_name;
+	bool own = !strcmp(name, "user");
 	int error;
 
-	memcpy(name, t->hash_name, sizeof(name));
 	if (own && !options->hash_function)
 		return refuse(-EDOM, "the file was made with a hash function of a program's own");
 	if (!own && options->hash && strcmp(options->hash, name))
 		return refuse(-EDOM, "the file was made with hash function '%s', not '%s'", name,
 			      options->hash);
-	if (options->hash_function)
-		t->own = options->hash_function;
-	error = t->own ? 0 : hash_use(t, name);
-	if (error)
-		return error;
-	if (check_value(t) == t->hash_check)
-		return 0;
-	if (t->own)
-		return refuse(-EDOM, "the file was made with another hash function ('%s')", name);
-	return refuse(-EDOM, "hash function '%s' has another value now than when the file was made",
-		      name);
+	error = hash_use(t, options);
+	if (!error && check_value(t) != t->hash_check)
+		error = refuse(-EDOM,
+			       "hash function '%s' has another value now than when the file"
+			       " was made",
+			       name);
+	return error;
 }

@@ -59,6 +59,28 @@ int chain_follow(struct chainhash *t, struct chain *chain)
 	return view_sound(chain->view.base, chain->view.size) ? 1 : -EBADMSG;
 }
 
+int chain_extend(struct chainhash *t, struct view *before, struct view *view, u32 size)
+{
+	u32 all = index_size(view_count(view->base) + 1) + view_used(view->base) + size;
+	bool grows = view->address && all <= t->page_size;
+	struct view chunk;
+	int error = overflow_take(t, slots_for(t, grows ? all : index_size(1) + size), &chunk);
+
+	if (error)
+		return error;
+	if (grows) {
+		view_copy(chunk.base, chunk.size, view->base, view->size);
+		store32(before->base + 4, chunk.address);
+		overflow_give(t, view->address, view_slots(view->base));
+	} else {
+		store32(view->base + 4, chunk.address);
+		t->split_due = true;
+		*before = *view;
+	}
+	*view = chunk;
+	return 0;
+}
+
 void chain_give(struct chainhash *t, u32 address)
 {
 	struct chain chain = {.next = address};
@@ -190,5 +212,9 @@ int overflow_load(struct chainhash *t)
 		}
 		t->operation++;
 	}
+	/* Slots that no page has, and those of the bitmaps, are not free, whatever the file says.
+	 */
+	for (u32 i = 0; i < count; i++)
+		t->slots_used[i] |= i % t->page_size ? (u8)(0xff << t->slots) : 0xff;
 	return error;
 }

@@ -99,13 +99,20 @@ static inline int chain_next(struct chainhash *t, struct chain *chain)
 	return chain->next ? chain_follow(t, chain) : 0;
 }
 
+/*
+ * Make room for an item of @size bytes behind a chain that ends in @view, where there is none: the
+ * chunk, which @before leads to, is exchanged for a larger one, or @view gets a follower, which it
+ * is then. Both may be written to; of a primary page @before is not looked at.
+ */
+int chain_extend(struct chainhash *t, struct view *before, struct view *view, u32 size);
+
 /* Give back the chunks of a chain that begins at @address. */
 void chain_give(struct chainhash *t, u32 address);
 
-/* How many slots a chunk needs for @bytes besides its head. */
+/* How many slots a chunk needs for @bytes, its head among them. */
 static inline u32 slots_for(const struct chainhash *t, u32 bytes)
 {
-	return (PAGE_HEAD + bytes + t->slot_size - 1) / t->slot_size;
+	return (bytes + t->slot_size - 1) / t->slot_size;
 }
 
 /* Bitmap page @number, as it is to be written. */

@@ -2,33 +2,27 @@
  * split.c - a bucket is added, and the records of one other are divided between the two.
  *
  * Which bucket that is, the order says (Litwin 1980, Larson 1988): bucket n is split off bucket n
- * without its highest bit. Everything that can fail comes first. The records are counted, those of
- * both primary pages are put together beside the table, and those that have no room there go
- * straight to chunks that are taken for them; only then is a page of the table written to.
+ * without its highest bit. A bit of the tag tells which of the two a record goes to, so that nearly
+ * no split reads a key (hash.h). Everything that can fail comes first: both primary pages are put
+ * together beside the table, and records that have no room there go straight to chunks that are
+ * taken for them; only then is a page of the table written to.
  */
 #include "buckets/split.h"
 #include "buckets/hash.h"
 #include "buckets/overflow.h"
 
-/* A record of the old bucket: where its item lies, and which of the two it goes to. */
-struct move {
-	const u8 *item;
-	u32 size;
-	u8 side, tag;
-};
-
 /* One of the two buckets as it fills. */
 struct side {
-	u8 *primary;	  /* what its primary page is to be */
-	struct view view; /* the one that is being filled */
-	u32 records;	  /* that are to come, and their bytes */
-	u64 bytes;
+	u8 *primary;		  /* what its primary page is to be */
+	struct view before, view; /* the one that is being filled, and what leads to it */
 };
 
 struct division {
-	u32 old, new, bit;
+	u32 old, new;
+	unsigned level;	      /* of the old bucket: this bit of the place divides */
+	u32 shift;	      /* the lowest bit of its tags */
+	bool rehash;	      /* those of the new level begin at another one */
 	struct side sides[2]; /* of the old bucket and of the new one */
-	u64 moves;
 };
 
 void set_buckets(struct chainhash *t, u32 max_bucket)
@@ -56,75 +50,46 @@ bool split_wanted(const struct chainhash *t, u32 size)
 	return t->record_bytes + size > buckets * t->bytes_limit;
 }
 
-/* See where each record of a view goes. */
-static int gather(struct chainhash *t, struct division *d, const struct view *view)
+/* The side of record @index, whose tag there is stored in *@tag; negative: it is damaged. */
+static inline int side_of(struct chainhash *t, const struct division *d, const struct view *view,
+			  u32 index, u16 *tag)
 {
-	u32 count = view_count(view->base), left = view_used(view->base);
+	struct item item;
+	u32 place;
 
-	if (reserve(&t->moves, &t->moves_room, d->moves + count, sizeof(*t->moves)))
-		return -ENOMEM;
-	for (u32 i = 0; i < count; i++) {
-		struct move *move = &t->moves[d->moves++];
-		struct item item;
-		u64 spread;
+	*tag = load16(tag_at(view->base, index));
+	if (likely(!d->rehash))
+		return *tag >> (d->level - d->shift) & 1;
+	if (!item_read(view->base, view->size, index, &item))
+		return -EBADMSG;
+	place = hash_place(item_hash(t, &item));
+	*tag = (u16)(place >> tag_shift(d->level + 1));
+	return (int)(place >> d->level & 1);
+}
 
-		/* Items that lie on each other are more than there is room for. */
-		if (!item_read(view->base, view->size, i, &item) || item.size > left)
+/* Copy the records of a view to both sides. */
+static int divide(struct chainhash *t, struct division *d, const struct view *view)
+{
+	u32 count = view_count(view->base), depth, above = 0;
+	const u8 *end = view->base + view->size;
+
+	for (u32 i = 0; i < count; i++, above = depth) {
+		u32 size = item_bytes(view->base, i, above, &depth);
+		u16 tag;
+		int number = side_of(t, d, view, i, &tag), error = 0;
+		struct side *side;
+
+		if (!size || number < 0)
 			return -EBADMSG;
-		left -= item.size;
-		spread = hash_spread(item_hash(t, &item));
-		move->item = view->base + load16(offset_at(view->base, i));
-		move->size = item.size;
-		move->side = ((u32)(spread >> 32) & d->bit) != 0;
-		move->tag = hash_tag(spread);
-		d->sides[move->side].records++;
-		d->sides[move->side].bytes += item.size;
-	}
-	return 0;
-}
-
-/* Go on in a chunk with room for the records that are to come, or of a whole page. */
-static int side_extend(struct chainhash *t, struct side *side)
-{
-	u64 bytes = index_size(side->records) - PAGE_HEAD + side->bytes;
-	u32 slots = bytes < t->page_size ? slots_for(t, (u32)bytes) : t->slots;
-	struct view chunk;
-	int error = overflow_take(t, slots < t->slots ? slots : t->slots, &chunk);
-
-	if (error)
-		return error;
-	store32(side->view.base + 4, chunk.address);
-	side->view = chunk;
-	return 0;
-}
-
-/* Move what was gathered, but for the table's own primary pages. */
-static int divide(struct chainhash *t, struct division *d)
-{
-	for (u64 i = 0; i < d->moves; i++) {
-		const struct move *move = &t->moves[i];
-		struct side *side = &d->sides[move->side];
-		struct view *view = &side->view;
-		int error = 0;
-
-		if (view_room(view->base, view->size) < (int)move->size)
-			error = side_extend(t, side);
+		side = &d->sides[number];
+		if (view_room(side->view.base, side->view.size) < (int)size)
+			error = chain_extend(t, &side->before, &side->view, size);
 		if (error)
 			return error;
-		copy_bytes(view_append(view->base, view->size, move->tag, move->size), move->item,
-			   move->size);
-		side->records--;
-		side->bytes -= move->size;
+		copy_bytes(view_append(side->view.base, side->view.size, tag, size), end - depth,
+			   size);
 	}
 	return 0;
-}
-
-static void primary_write(u8 *page, const u8 *image, u32 size)
-{
-	u32 used = view_used(image);
-
-	memcpy(page, image, index_size(view_count(image)));
-	memcpy(page + size - used, image + size - used, used);
 }
 
 /* Write both primary pages and let go of the old bucket's chunks. */
@@ -139,8 +104,10 @@ static int place(struct chainhash *t, const struct division *d)
 	if (!old)
 		return error;
 	chain_give(t, view_next(old));
-	primary_write(old, d->sides[0].primary, t->page_size);
-	primary_write(new, d->sides[1].primary, t->page_size);
+	view_copy(old, t->page_size, d->sides[0].primary, t->page_size);
+	view_copy(new, t->page_size, d->sides[1].primary, t->page_size);
+	store32(old + 4, view_next(d->sides[0].primary));
+	store32(new + 4, view_next(d->sides[1].primary));
 	set_buckets(t, d->new);
 	t->split_due = false;
 	return 0;
@@ -150,10 +117,13 @@ int split(struct chainhash *t)
 {
 	struct division d = {.new = t->max_bucket + 1};
 	struct chain chain;
-	int error, next;
+	int error = 0, next;
+	u32 views = 0;
 
-	d.bit = 1u << (top_bit(d.new) - 1);
-	d.old = d.new & ~d.bit;
+	d.level = top_bit(d.new) - 1;
+	d.shift = tag_shift(d.level);
+	d.rehash = d.shift != tag_shift(d.level + 1);
+	d.old = d.new & ~(1u << d.level);
 	if (reserve(&t->scratch, &t->scratch_room, 2ull * t->page_size, 1))
 		return -ENOMEM;
 	for (unsigned i = 0; i < 2; i++) {
@@ -161,16 +131,15 @@ int split(struct chainhash *t)
 		d.sides[i].view = (struct view){d.sides[i].primary, t->page_size, 0, 0};
 		memset(d.sides[i].primary, 0, PAGE_HEAD);
 	}
-	for (next = chain_first(t, d.old, &chain); next > 0; next = chain_next(t, &chain)) {
-		error = gather(t, &d, &chain.view);
-		if (error)
-			return error;
-	}
-	if (next < 0)
-		return next;
-	error = divide(t, &d);
+	/* A damaged chain may lead on to what is taken here: no further than it led before. */
+	for (next = chain_first(t, d.old, &chain); next > 0; next = chain_next(t, &chain))
+		views++;
+	if (!next)
+		next = chain_first(t, d.old, &chain);
+	for (; next > 0 && views && !error; next = chain_next(t, &chain), views--)
+		error = divide(t, &d, &chain.view);
 	if (!error)
-		error = place(t, &d);
+		error = next < 0 ? next : place(t, &d);
 	for (unsigned i = 0; error && i < 2; i++)
 		chain_give(t, view_next(d.sides[i].primary));
 	return error;

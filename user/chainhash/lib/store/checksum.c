@@ -7,7 +7,6 @@
 #include "store/store.h"
 
 static u32 tables[8][256];
-static bool has_instruction;
 
 __attribute__((constructor)) static void tables_make(void)
 {
@@ -21,34 +20,25 @@ __attribute__((constructor)) static void tables_make(void)
 	for (u32 i = 0; i < 256; i++)
 		for (int n = 1; n < 8; n++)
 			tables[n][i] = tables[n - 1][i] >> 8 ^ tables[0][tables[n - 1][i] & 0xff];
-#ifdef __x86_64__
-	__builtin_cpu_init();
-	has_instruction = __builtin_cpu_supports("sse4.2");
-#endif
 }
 
 #ifdef __x86_64__
-__attribute__((__target__("sse4.2"))) static u32 by_instruction(u32 crc, const u8 *p, size_t size)
+__attribute__((__target__("sse4.2"))) static u32 by_instruction(const u8 *p, size_t size)
 {
-	u64 wide = crc;
+	u64 crc = ~0u;
 
 	for (; size >= 8; size -= 8, p += 8)
-		wide = __builtin_ia32_crc32di(wide, load64(p));
+		crc = __builtin_ia32_crc32di(crc, load64(p));
 	for (; size; size--)
-		wide = __builtin_ia32_crc32qi((u32)wide, *p++);
-	return (u32)wide;
-}
-#else
-static u32 by_instruction(u32 crc, const u8 *p, size_t size)
-{
-	(void)p;
-	(void)size;
-	return crc;
+		crc = __builtin_ia32_crc32qi((u32)crc, *p++);
+	return ~(u32)crc;
 }
 #endif
 
-static u32 by_tables(u32 crc, const u8 *p, size_t size)
+u32 checksum_by_tables(const u8 *p, size_t size)
 {
+	u32 crc = ~0u;
+
 	for (; size >= 8; size -= 8, p += 8) {
 		u32 low = crc ^ load32(p), high = load32(p + 4);
 
@@ -59,17 +49,14 @@ static u32 by_tables(u32 crc, const u8 *p, size_t size)
 	}
 	for (; size; size--)
 		crc = crc >> 8 ^ tables[0][(crc ^ *p++) & 0xff];
-	return crc;
-}
-
-u32 checksum_by_tables(const u8 *bytes, size_t size)
-{
-	return ~by_tables(~0u, bytes, size);
+	return ~crc;
 }
 
 u32 checksum(const u8 *bytes, size_t size)
 {
-	if (has_instruction)
-		return ~by_instruction(~0u, bytes, size);
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("sse4.2"))
+		return by_instruction(bytes, size);
+#endif
 	return checksum_by_tables(bytes, size);
 }

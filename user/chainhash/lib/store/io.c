@@ -47,13 +47,6 @@ int write_all(int descriptor, struct iovec *vector, int count, u64 offset)
 	return 0;
 }
 
-int write_bytes(int descriptor, const u8 *bytes, size_t size, u64 offset)
-{
-	struct iovec vector = {(void *)(uintptr_t)bytes, size};
-
-	return write_all(descriptor, &vector, 1, offset);
-}
-
 int flush(int descriptor)
 {
 	while (fdatasync(descriptor))

@@ -5,51 +5,35 @@
 
 #include <fcntl.h>
 
-#ifndef F_OFD_SETLK
-#define F_OFD_GETLK 36
-#define F_OFD_SETLK 37
-#define F_OFD_SETLKW 38
-#endif
-
 #define WRITER_PLACE ((off_t)1 << 62)
 #define READERS_PLACE (WRITER_PLACE + 1)
 
 /* @command is one of the open file's. */
 static int lock_call(int descriptor, int command, struct flock *lock)
 {
-	int result;
-
 	lock->l_whence = SEEK_SET;
-	lock->l_pid = 0;
-	do {
-		result = fcntl(descriptor, command, lock);
-	} while (result < 0 && errno == EINTR);
-	if (result < 0 && errno == EINVAL) {
-		int older = F_GETLK;
-
-		if (command != F_OFD_GETLK)
-			older = command == F_OFD_SETLK ? F_SETLK : F_SETLKW;
-		result = fcntl(descriptor, older, lock);
-	}
-	if (result < 0)
-		return errno == EACCES ? -EAGAIN : -errno;
+	while (fcntl(descriptor, command, lock))
+		if (errno != EINTR)
+			return errno == EACCES ? -EAGAIN : -errno;
 	return 0;
+}
+
+static int lock_byte(int descriptor, int command, int type, off_t place)
+{
+	struct flock lock = {.l_type = (short)type, .l_start = place, .l_len = 1};
+
+	return lock_call(descriptor, command, &lock);
 }
 
 int lock_writer(int descriptor, bool wait)
 {
-	struct flock lock = {.l_type = F_WRLCK, .l_start = WRITER_PLACE, .l_len = 1};
-
-	return lock_call(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+	return lock_byte(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, F_WRLCK, WRITER_PLACE);
 }
 
 int lock_reader(int descriptor, u64 sequence, bool held)
 {
-	struct flock lock = {.l_type = held ? F_RDLCK : F_UNLCK,
-			     .l_start = READERS_PLACE + (off_t)sequence,
-			     .l_len = 1};
-
-	return lock_call(descriptor, F_OFD_SETLK, &lock);
+	return lock_byte(descriptor, F_OFD_SETLK, held ? F_RDLCK : F_UNLCK,
+			 READERS_PLACE + (off_t)sequence);
 }
 
 int lock_oldest_reader(int descriptor, u64 newest, u64 *oldest)

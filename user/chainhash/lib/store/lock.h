@@ -9,9 +9,6 @@
  * A reader that finds state n newest, locks it, and finds it still the newest, is safe: the writer
  * looks for readers only after the header of a newer state is written, and takes n's pages into use
  * after that look.
- *
- * Where the system knows no such locks, those of the process are used: its handles of one file
- * are then not kept apart from each other.
  */
 #pragma once
 

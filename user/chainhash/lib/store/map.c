@@ -9,7 +9,7 @@
 
 int map_open(struct chainhash *t)
 {
-	u64 size = (u64)t->header.end << t->page_shift;
+	u64 size = (u64)t->store.end << t->page_shift;
 	void *bytes;
 
 	if (size > SIZE_MAX)
@@ -18,7 +18,7 @@ int map_open(struct chainhash *t)
 	if (bytes == MAP_FAILED)
 		return -errno;
 	if (t->checksums) {
-		t->map.checked = calloc(t->header.end, 1);
+		t->map.checked = calloc(t->store.end, 1);
 		if (!t->map.checked) {
 			munmap(bytes, (size_t)size);
 			return -ENOMEM;
@@ -48,8 +48,8 @@ static noinline bool page_right(struct chainhash *t, const u8 *page, u32 physica
 
 u8 *map_page(struct chainhash *t, u64 logical, int *error)
 {
-	unsigned shift = t->page_shift - 3, level = t->header.levels;
-	u32 physical = t->header.root.physical, expected = t->header.root.checksum;
+	unsigned shift = t->page_shift - 3, level = t->store.levels;
+	u32 physical = t->store.root.physical, expected = t->store.root.checksum;
 
 	if (unlikely(logical >> shift * level))
 		return empty_page;
@@ -57,7 +57,7 @@ u8 *map_page(struct chainhash *t, u64 logical, int *error)
 		const u8 *page = t->map.bytes + ((size_t)physical << t->page_shift);
 		const u8 *entry;
 
-		if (unlikely(physical >= t->header.end))
+		if (unlikely(physical >= t->store.end))
 			break;
 		if (t->map.checked &&
 		    unlikely(!__atomic_load_n(&t->map.checked[physical], __ATOMIC_RELAXED)) &&

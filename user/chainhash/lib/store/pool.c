@@ -117,33 +117,34 @@ static void frame_release(struct chainhash *t, struct frame *frame)
 }
 
 /*
- * Let one page go: false if none may. A page whose writing fails stays changed; a change of the
- * table ends with that error, a lookup goes on with another page and leaves the error to the next
- * change or sync, which meets it again.
+ * Let one page go: 1; 0, none may; or an error. A page whose writing fails stays changed; a change
+ * of the table ends with that error, a lookup goes on with another page and leaves the error to the
+ * next change or sync, which meets it again.
  */
-static bool pool_evict(struct chainhash *t, int *error)
+static int pool_evict(struct chainhash *t)
 {
+	int error = 0;
+
 	for (u64 left = t->pool.frames * 2; left; left--) {
 		struct frame *frame = t->pool.list.newer;
 		u8 *page = (u8 *)frame + FRAME_HEAD;
 		bool stays = frame->used > frame->queued || frame->used == t->operation;
 
 		if (!stays && bit_test(&t->pool.changed, frame->logical)) {
-			*error = *error ? *error : store_write_page(t, frame->logical, page);
-			if (*error && t->changing)
-				return false;
-			stays = *error != 0;
-			if (!stays)
-				bit_clear(&t->pool.changed, frame->logical);
+			error = error ? error : store_write_page(t, frame->logical, page);
+			if (error && t->changing)
+				return error;
+			stays = error != 0;
 		}
 		if (!stays) {
+			bit_clear(&t->pool.changed, frame->logical);
 			frame_release(t, frame);
-			return true;
+			return 1;
 		}
 		list_remove(frame);
 		list_add(&t->pool.list, frame);
 	}
-	return false;
+	return 0;
 }
 
 /* A page with anything on it, in the place of @logical, whose bookkeeping is there. */
@@ -151,20 +152,16 @@ static u8 *pool_page(struct chainhash *t, u64 logical, int *error)
 {
 	struct pool *pool = &t->pool;
 	struct frame *frame;
+	int gone = 1;
 	u8 *page;
 
 	if (!t->on_disk)
 		return arena_page(t, error);
-	while (pool->frames >= pool->most) {
-		int failed = 0;
-
-		if (pool_evict(t, &failed))
-			continue;
-		if (failed && t->changing) {
-			*error = failed;
-			return NULL;
-		}
-		break;
+	while (gone > 0 && pool->frames >= t->frames_most)
+		gone = pool_evict(t);
+	if (gone < 0) {
+		*error = gone;
+		return NULL;
 	}
 	frame = pool->empty;
 	if (frame) {
@@ -255,11 +252,8 @@ void pool_free(struct chainhash *t)
 
 void pool_reset(struct chainhash *t)
 {
-	u64 most = t->pool.most;
-
 	pool_free(t);
 	memset(&t->pool, 0, sizeof(t->pool));
-	t->pool.most = most;
 	t->pool.list.newer = t->pool.list.older = &t->pool.list;
 	t->pages = NULL;
 	t->page_count = 0;

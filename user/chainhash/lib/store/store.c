@@ -90,23 +90,6 @@ int store_read_page(struct chainhash *t, u64 logical, u8 *page)
 	return error;
 }
 
-int store_write_page(struct chainhash *t, u64 logical, const u8 *page)
-{
-	struct level *level = &t->store.level[0];
-	int error = store_place(&t->store, level, logical);
-
-	if (error)
-		return error;
-	if (t->checksums)
-		level->entries[logical].checksum = checksum(page, t->page_size);
-	t->store.writes++;
-	error = write_bytes(t->store.descriptor, page, t->page_size,
-			    (u64)level->entries[logical].physical << t->page_shift);
-	if (!error)
-		store_written(&t->store, level->entries[logical].physical + 1);
-	return error;
-}
-
 /* Without memory to note it the page's place is lost until the file is opened anew. */
 void store_drop_page(struct store *store, u64 logical)
 {
@@ -194,7 +177,7 @@ static int load_levels(struct chainhash *t, struct bits *used)
 	u8 *page = malloc(t->page_size);
 	int error = page ? 0 : -ENOMEM;
 
-	store->level[store->levels].entries[0] = t->header.root;
+	store->level[store->levels].entries[0] = store->root;
 	for (unsigned level = store->levels; level && !error; level--)
 		for (u64 i = 0; i < store->level[level].count && !error; i++)
 			error = load_page(t, level, i, used, page);
@@ -213,8 +196,9 @@ static int retire_rest(struct store *store, const struct bits *used)
 
 int store_load(struct chainhash *t)
 {
-	u64 count = t->header.pages;
 	struct store *store = &t->store;
+	u64 count = store->pages;
+	unsigned levels = store->levels;
 	struct bits used = {NULL, 0};
 	int error;
 
@@ -224,7 +208,7 @@ int store_load(struct chainhash *t)
 	if (store_levels(t) || bits_reserve(&used, store->end) ||
 	    bits_reserve(&store->free, store->end))
 		error = -ENOMEM;
-	else if (t->header.levels != store->levels)
+	else if (levels != store->levels)
 		error = -EBADMSG;
 	else
 		error = load_levels(t, &used);

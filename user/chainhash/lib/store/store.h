@@ -36,16 +36,6 @@ static inline bool store_has_page(const struct store *store, u64 logical)
 /* Read a page that is there. -EBADMSG: its checksum is wrong. */
 int store_read_page(struct chainhash *t, u64 logical, u8 *page);
 
-/* Note that pages were written up to @end: the file reaches that far. */
-static inline void store_written(struct store *store, u32 end)
-{
-	if (end > store->written)
-		store->written = end;
-}
-
-/* Write a page that changed. */
-int store_write_page(struct chainhash *t, u64 logical, const u8 *page);
-
 void store_drop_page(struct store *store, u64 logical);
 
 /* A place that is ours to write for entry @index of @level: -EFBIG beyond 2^32 pages. */
@@ -59,6 +49,9 @@ int store_reclaim(struct store *store);
 
 /* The map's levels for as many logical pages as there are; their entries have room. */
 int store_levels(struct chainhash *t);
+
+/* sync.c: write a page that changed. */
+int store_write_page(struct chainhash *t, u64 logical, const u8 *page);
 
 /* sync.c: write everything and the header. See chainhash_sync(). */
 int store_sync(struct chainhash *t);
@@ -79,5 +72,4 @@ u32 checksum_by_tables(const u8 *bytes,
 struct iovec;
 int read_all(int descriptor, u8 *bytes, size_t size, u64 offset);
 int write_all(int descriptor, struct iovec *vector, int count, u64 offset);
-int write_bytes(int descriptor, const u8 *bytes, size_t size, u64 offset);
 int flush(int descriptor);

@@ -35,8 +35,8 @@ static int batch_write(struct batch *batch)
 		return 0;
 	error = write_all(t->store.descriptor, batch->vector, (int)batch->count,
 			  (u64)batch->first << t->page_shift);
-	if (!error)
-		store_written(&t->store, batch->first + batch->count);
+	if (!error && batch->first + batch->count > t->store.written)
+		t->store.written = batch->first + batch->count;
 	t->store.writes += batch->count;
 	batch->count = 0;
 	return error;
@@ -71,6 +71,17 @@ static void batch_add(struct batch *batch, const u8 *page)
 	if (batch->table->checksums)
 		batch->entry->checksum = checksum(page, size);
 	batch->vector[batch->count++] = (struct iovec){(void *)(uintptr_t)page, size};
+}
+
+int store_write_page(struct chainhash *t, u64 logical, const u8 *page)
+{
+	struct batch batch = {.table = t};
+	int error = batch_place(&batch, &t->store.level[0], logical);
+
+	if (error)
+		return error;
+	batch_add(&batch, page);
+	return batch_write(&batch);
 }
 
 static int write_bitmaps(struct batch *batch)
@@ -177,6 +188,7 @@ int store_sync(struct chainhash *t)
 {
 	struct store *store = &t->store;
 	u8 header[HEADER_SIZE];
+	struct iovec vector = {header, HEADER_SIZE};
 	int error;
 
 	if (store->failed)
@@ -192,8 +204,7 @@ int store_sync(struct chainhash *t)
 	if (error)
 		return error;
 	header_make(t, store->sequence + 1, header);
-	error = write_bytes(store->descriptor, header, HEADER_SIZE,
-			    (store->sequence + 1) % 2 * HEADER_PLACE);
+	error = write_all(store->descriptor, &vector, 1, (store->sequence + 1) % 2 * HEADER_PLACE);
 	if (!error)
 		error = wait_for_disk(t);
 	if (error)

@@ -55,3 +55,8 @@ int pagefile_remove(struct table *table, struct item key);
 int pagefile_scan(struct table *table, struct cursor *cursor, struct item *key, struct item *data);
 int pagefile_sync(struct table *table);
 int pagefile_close(struct table *table);
+
+/* Those of every kind, between .open and .close. */
+#define PAGEFILE_CALLS                                                                             \
+	.get = pagefile_get, .put = pagefile_put, .remove = pagefile_remove,                       \
+	.scan = pagefile_scan, .sync = pagefile_sync
