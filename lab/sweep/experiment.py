@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -69,10 +69,18 @@ Memories = Annotated[
 Processors = Annotated[
     list[Annotated[int, Field(ge=1, le=16)]], BeforeValidator(_as_list), Field(min_length=1), AfterValidator(_different)
 ]
+Names = Annotated[list[str], BeforeValidator(_as_list), Field(min_length=1), AfterValidator(_different)]
 Command = Annotated[list[str], Field(min_length=1)]
 DiskModel = Literal["none", "fireball", "cheetah", "ssd"]
 Number = int | float
 PaperRow = dict[str, Number | str]
+
+
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """@text with each {NAME} of @words replaced."""
+    for name, by in words.items():
+        text = text.replace(f"{{{name}}}", by)
+    return text
 
 
 class Part(BaseModel):
@@ -184,16 +192,51 @@ class Histogram(Part):
     paper: PaperHistogram = PaperHistogram()
 
 
-class Expect(Part):
+class Expected(Part):
+    """What of an expectation is the same for all workloads and kernels that it names."""
+
     text: Annotated[str, Field(min_length=1)]
     measure: str
-    workload: str = ""  # the first
-    more: str
     than: str
     at_least: Annotated[Number, Field(gt=0)] = 1.0  # more / than >= at_least
+    at_most: Annotated[Number, Field(gt=0)] | None = None  # in place of more: what the value of than may be
     asked: bool = False  # the paper asks whether it is so, and has no finding of its own
+    goal: bool = False  # the paper says nothing of it: it is what we want to reach
     open: str = ""  # what the paper itself left open of it
     conclusion: str = ""  # what we make of it, beside the verdict
+
+
+class Expect(Expected):
+    """One of them."""
+
+    workload: str = ""  # the first
+    more: str = ""  # a kernel, or "" with at_most
+
+    @property
+    def above(self) -> str:
+        """What stands above the line of the quotient: a kernel, or the number that is not to be exceeded."""
+        return self.more if self.at_most is None else f"{self.at_most:g}"
+
+    @property
+    def question(self) -> str:
+        """The text of what the paper has no finding of; "": it has."""
+        return f"{self.text}?" if self.asked else f"our aim: {self.text}" if self.goal else ""
+
+
+class Expects(Expected):
+    """What stands in a file: a name or a list of them, each of which {workload} and {more} in the text become."""
+
+    workload: Names = [""]
+    more: Names = [""]
+
+    @property
+    def each(self) -> list[Expect]:
+        common = self.model_dump(exclude={"text", "workload", "more"})
+        return [
+            Expect(text=filled(self.text, {"workload": place, "more": kernel}), workload=place, more=kernel, **common)
+            for place in self.workload
+            for kernel in self.more
+        ]
 
 
 class Variant(Part):
@@ -229,7 +272,12 @@ class Experiment(Part):
     workload: Annotated[list[Workload], Field(min_length=1)]
     measure: Annotated[list[Measure], Field(min_length=1)]
     histogram: list[Histogram] = []
-    expect: list[Expect] = []
+    expects: Annotated[list[Expects], Field(alias="expect")] = []
+
+    @property
+    def expect(self) -> list[Expect]:
+        """What the paper found, and what we want to reach, one by one."""
+        return [one for group in self.expects for one in group.each]
 
     def seeds_at(self, full: bool) -> list[int]:
         return (self.full_seeds if full else None) or self.seeds
@@ -345,7 +393,7 @@ def _keys(place: Place) -> list[str]:
 
 TABLES: dict[str, type[BaseModel]] = {
     "machine": FullMachine, "kernel": Kernel, "workload": Workload, "measure": Measure, "histogram": Histogram,
-    "expect": Expect, "full": Machine, "paper": PaperHistogram,
+    "expect": Expects, "full": Machine, "paper": PaperHistogram,
 }  # fmt: skip
 
 
@@ -375,12 +423,15 @@ def _inconsistent(experiment: Experiment, path: Path) -> Iterator[tuple[Place, s
         here = ("histogram", index)
         yield from _one_of((*here, "kernel"), histogram.kernel, kernels, "kernel")
         yield from _one_of((*here, "workload"), histogram.workload or places[0], places, "workload or case")
-    for index, expect in enumerate(experiment.expect):
+    for index, expect in enumerate(experiment.expects):
         here = ("expect", index)
         yield from _one_of((*here, "measure"), expect.measure, measures, "measure")
-        yield from _one_of((*here, "workload"), expect.workload or places[0], places, "workload or case")
-        for key in ("more", "than"):
-            yield from _one_of((*here, key), getattr(expect, key), kernels, "kernel")
+        for workload in expect.workload:
+            yield from _one_of((*here, "workload"), workload or places[0], places, "workload or case")
+        if (expect.at_most is None) == (expect.more == [""]):
+            yield here, "give more, a kernel, or at_most, a number: one of the two is compared with than"
+        for kernel in (*(expect.more if expect.at_most is None else ()), expect.than):
+            yield from _one_of((*here, "than" if kernel == expect.than else "more"), kernel or "-", kernels, "kernel")
 
 
 def _machines(experiment: Experiment) -> Iterator[tuple[Place, str]]:

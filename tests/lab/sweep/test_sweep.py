@@ -105,6 +105,27 @@ def test_a_fault_is_told_with_its_line_and_what_is_allowed(tmp_path, old, new, s
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ('more = ["reference", "no"]', "more: there is no kernel 'no'"),
+        ('more = "reference"\nworkload = ["", "no"]', "workload: there is no workload or case 'no'"),
+        ("", "give more, a kernel, or at_most, a number"),
+        ('more = "reference"\nat_most = 3', "give more, a kernel, or at_most, a number"),
+        ("more = []", "more: it should have at least 1 item"),
+    ],
+)
+def test_a_fault_of_an_expectation_is_told_with_its_line(tmp_path, more, says):
+    right = '\n[[expect]]\ntext = "as it is"\nmeasure = "n"\nmore = "reference"\nthan = "reference"\n'
+    wrong = f'\n[[expect]]\ntext = "wrong"\nmeasure = "n"\nthan = "reference"\n{more}\n'
+    path = write(tmp_path, HEAD + WORKLOAD + right + wrong)
+    with pytest.raises(LabError) as caught:
+        load(path)
+    (line,) = str(caught.value).splitlines()
+    number = int(line.removeprefix(f"{path}:").split(":")[0])
+    assert says in line and number >= path.read_text()[: path.read_text().index('"wrong"')].count("\n")
+
+
 def test_all_faults_are_told_at_once_and_nothing_is_built(cw, tmp_path):
     text = HEAD.replace("lever-reference", "nothing") + WORKLOAD.replace('"sh", "-c"', '"workload", "nothing"')
     done = cw("sweep", write(tmp_path, text), write(tmp_path, "name = 1", "other"), "--results", tmp_path / "r")
