@@ -166,6 +166,8 @@ def test_bytes_on_disk_are_told_by_the_byte_stored(tmp_path):
     said = lines("--records", 1000, "--folder", tmp_path, "--runs", 1, "--tests", "create,read", "--system", "ndbm")
     assert said[0]["disk_per_byte"] == pytest.approx(said[0]["disk_bytes"] / 116_000, abs=1e-6)
     assert "disk_per_byte" not in said[1]
+    for line in said[:2]:
+        assert line.get("wait", 0) == pytest.approx(max(line["elapsed"] - line["cpu"], 0), abs=2e-6)
     assert said[1]["operations_per_second"] == pytest.approx(1000 / said[1]["elapsed"], rel=0.05)
 
 

@@ -64,6 +64,7 @@ struct result {
 	uint64_t resident;	    /* kilobytes at most, of the whole process so far */
 	uint64_t bytes, disk_bytes; /* of the files: their sizes, and what they take */
 	uint64_t stored;	    /* bytes of keys and data that were put */
+	double wait;		    /* elapsed, and not computing: for the disk; of one thread */
 	double rate;		    /* operations a second of the elapsed time */
 	double disk_ratio;	    /* disk_bytes for each byte stored; 0: not known of this test */
 	uint64_t part;		    /* of the machine's measured parts, from 1 on; 0: none */

@@ -30,6 +30,7 @@ static const struct number {
 	{"bytes", offsetof(struct result, bytes), true, false},
 	{"disk_bytes", offsetof(struct result, disk_bytes), true, false},
 	{"stored", offsetof(struct result, stored), true, false},
+	{"wait", offsetof(struct result, wait), false, true},
 	{"operations_per_second", offsetof(struct result, rate), false, true},
 	{"disk_per_byte", offsetof(struct result, disk_ratio), false, true},
 };

@@ -72,6 +72,8 @@ void watch_stop(const struct watch *watch, struct result *result)
 	region_stop();
 	result->elapsed = seconds_of(CLOCK_MONOTONIC) - watch->elapsed;
 	result->cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - watch->cpu;
+	if (result->threads == 1 && result->elapsed > result->cpu)
+		result->wait = result->elapsed - result->cpu;
 	getrusage(RUSAGE_SELF, &usage);
 	result->user = seconds(usage.ru_utime) - watch->user;
 	result->system = seconds(usage.ru_stime) - watch->system;
