@@ -192,6 +192,34 @@ class Histogram(Part):
     paper: PaperHistogram = PaperHistogram()
 
 
+def _places_kernels(pattern: str) -> str:
+    try:
+        if "x" in re.compile(pattern).groupindex:
+            return pattern
+    except re.error as error:
+        raise ValueError(f"'{pattern}' is no pattern: {error}") from None
+    raise ValueError(f"'{pattern}' says not what of a kernel's name is its place: (?P<x>...)")
+
+
+class Figure(Part):
+    """A figure of the text, drawn of our runs: curves over what the kernels' names say, or stacked bars."""
+
+    title: Name
+    # Which kernels are in it, by their whole names: the group x is where one stands on the axis, the group line, if there is
+    # one, of which curve it is or which bar of its place.
+    kernels: Annotated[str, AfterValidator(_places_kernels)]
+    x: Name  # what the axis says
+    measures: Names  # a curve of each; of bars the parts, from below
+    bars: bool = False
+    up_to: str = ""  # of bars: the measure to whose height each is filled up
+    workload: str = ""  # the first
+
+    def place(self, kernel: str) -> tuple[str, str] | None:
+        """(line, x) of a kernel; None: it is not in this figure."""
+        match = re.fullmatch(self.kernels, kernel)
+        return (match.groupdict().get("line") or "", match["x"]) if match else None
+
+
 class Expected(Part):
     """What of an expectation is the same for all workloads and kernels that it names."""
 
@@ -272,6 +300,7 @@ class Experiment(Part):
     workload: Annotated[list[Workload], Field(min_length=1)]
     measure: Annotated[list[Measure], Field(min_length=1)]
     histogram: list[Histogram] = []
+    figure: list[Figure] = []
     expects: Annotated[list[Expects], Field(alias="expect")] = []
 
     @property
@@ -393,7 +422,7 @@ def _keys(place: Place) -> list[str]:
 
 TABLES: dict[str, type[BaseModel]] = {
     "machine": FullMachine, "kernel": Kernel, "workload": Workload, "measure": Measure, "histogram": Histogram,
-    "expect": Expects, "full": Machine, "paper": PaperHistogram,
+    "expect": Expects, "figure": Figure, "full": Machine, "paper": PaperHistogram,
 }  # fmt: skip
 
 
@@ -423,6 +452,14 @@ def _inconsistent(experiment: Experiment, path: Path) -> Iterator[tuple[Place, s
         here = ("histogram", index)
         yield from _one_of((*here, "kernel"), histogram.kernel, kernels, "kernel")
         yield from _one_of((*here, "workload"), histogram.workload or places[0], places, "workload or case")
+    for index, figure in enumerate(experiment.figure):
+        here = ("figure", index)
+        yield from _one_of((*here, "workload"), figure.workload or places[0], places, "workload or case")
+        for key, names in (("measures", figure.measures), ("up_to", [figure.up_to] if figure.up_to else [])):
+            for name in names:
+                yield from _one_of((*here, key), name, measures, "measure")
+        if not any(map(figure.place, kernels)):
+            yield (*here, "kernels"), f"'{figure.kernels}' fits no kernel. There are: {', '.join(kernels)}"
     for index, expect in enumerate(experiment.expects):
         here = ("expect", index)
         yield from _one_of((*here, "measure"), expect.measure, measures, "measure")

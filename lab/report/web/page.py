@@ -60,9 +60,14 @@ class View:
         return [table for table in self.section.tables if table.has_paper] or self.section.tables[:1]
 
     @property
+    def figures(self) -> list[Chart]:
+        """The text's own figures, all of which stand on the first page."""
+        return self.charts.get("figures", [])
+
+    @property
     def main(self) -> Chart | None:
-        """The chart of the first page."""
-        return next(iter(self.charts.get(main_part(self.section), [])), None)
+        """The chart of the first page, where the text has no figures."""
+        return None if self.figures else next(iter(self.charts.get(main_part(self.section), [])), None)
 
     @property
     def contents(self) -> str:
@@ -134,7 +139,9 @@ def log_tail(text: str) -> str:
 
 
 def main_part(section: Section) -> str:
-    """Which of an experiment's charts stands on the first page: the curves of threads, or the first table's ratios."""
+    """Which of an experiment's charts stand on the first page: the text's figures; or one, the curves of threads or the first table's ratios."""
+    if section.experiment.figure:
+        return "figures"
     if any(curve.noun == "threads" for curve in section.curves):
         return "curves"
     shown = next((table for table in section.tables if table.has_paper), section.tables[0])
