@@ -293,6 +293,7 @@ class Experiment(Part):
         None  # those of --full that are simulated with ,sensitivity; None: as cache_sim says
     )
     notes: str = ""
+    printed: bool = False  # the page also has the text's table as it is printed: values, and percent that are saved
     whole: bool = False  # the reduced size is the paper's whole load, too: it is judged
     smallest: Annotated[Number, Field(ge=0)] = 0  # the least distance of a ratio from 1 that counts as an effect
     machine: FullMachine = FullMachine()

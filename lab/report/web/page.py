@@ -26,6 +26,7 @@ from lab.report import summary, words
 from lab.report.collect import CACHES, Judgement, Section, Table, concerned, short_revision
 from lab.report.figures import Chains, Misses
 from lab.report.numbers import Sample
+from lab.report.printed import Group, printed
 from lab.report.web import charts
 from lab.report.web.drawing import Chart, variable
 from lab.sweep import experiment as files
@@ -58,6 +59,11 @@ class View:
     def shown(self) -> list[Table]:
         """The tables of the first page: those with the paper's numbers, or else the main one."""
         return [table for table in self.section.tables if table.has_paper] or self.section.tables[:1]
+
+    @property
+    def printed(self) -> list[Group]:
+        """The text's own table, ours beside it."""
+        return printed(self.section)
 
     @property
     def figures(self) -> list[Chart]:
