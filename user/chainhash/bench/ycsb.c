@@ -1,10 +1,12 @@
 /*
  * ycsb.c - the six mixes of YCSB (Cooper and others 2010) by name, on one to many threads.
  *
- *	a	half reads, half updates		b	95 of 100 reads, the rest updates
- *	c	reads only				e	95 of 100 short scans, the rest
- *inserts d	95 of 100 reads of the latest, the rest inserts f	half reads, half
- *read-modify-writes
+ * - a: half reads, half updates
+ * - b: 95 of 100 reads, the rest updates
+ * - c: reads only
+ * - d: 95 of 100 reads of the latest, the rest inserts
+ * - e: 95 of 100 short scans, the rest inserts
+ * - f: half reads, half read-modify-writes
  *
  * Which record is drawn by Zipf's law, exponent 0.99 by default: of `a` to `c`, `e` and `f` the
  * ranks are scattered over the records by a permutation, of `d` rank 1 is what was inserted last. A
@@ -319,12 +321,13 @@ static int open_loaded(const struct plan *plan, const struct variant *variant, s
 {
 	const bool on_disk = variant->system->traits & SYSTEM_DISK;
 	const bool made = plan->loaded && on_disk;
+	const char *path = on_disk ? table_path(plan) : NULL;
+	const unsigned flags = made ? 0 : TABLE_CREATE;
 	int error;
 
 	if (!made)
 		remove_files(plan);
-	error = table_open(variant->system, table, on_disk ? table_path(plan) : NULL,
-			   made ? 0 : TABLE_CREATE, variant->values);
+	error = table_open(variant->system, table, path, flags, variant->values);
 	if (!error && !made) {
 		error = load(plan, *table, result);
 		if (error)
