@@ -148,6 +148,7 @@ class Workload(FullMachine):
     packages: list[str] = []
     add: list[str] = []
     make: list[str] = []  # goals of make: what makes the files to add
+    takes: Annotated[Number, Field(gt=0)] | None = None  # seconds of a full run, as long as no like one was timed
 
 
 class Measure(Part):

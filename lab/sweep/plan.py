@@ -46,6 +46,7 @@ class Planned:
     job: list[str]
     timeout: float
     needs: list[str]  # the cases of which there must be a result; [""]: any result
+    takes: float | None = None  # seconds, as the experiment guesses them
     uses: list[Use] = field(default_factory=list)
 
     @property
@@ -117,6 +118,7 @@ class Plan:
                     made = _planned(
                         experiment, kernel, choice, _without_sensitivity(variant) if plain else variant, seed
                     )
+                    made.takes = variant.workload.takes if full else None
                     cell = self.cells.setdefault(made.id, made)
                     cell.needs = list(dict.fromkeys([*cell.needs, *made.needs]))
                     cell.uses.append(Use(experiment.name, kernel.name, variant.name, seed, scale))

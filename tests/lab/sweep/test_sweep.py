@@ -10,6 +10,7 @@ import sqlite3
 import struct
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -210,6 +211,17 @@ def test_estimates(tmp_path):
     estimate.learn(second, 4.0)
     assert estimate.rest([first, second], 2) == 8.0, "no sooner than the longest"
     assert estimate.rest([first, second], 1) == 12.0
+    told = (HEAD + WORKLOAD).replace("find /", "find /etc").replace('name = "find"', 'name = "find"\ntakes = 100')
+    known = Estimate(Store(tmp_path / "r"))
+    for full, seconds in ((False, 8.0), (True, 100.0)):
+        plan = Plan()
+        plan.add(load(write(tmp_path, told)), full)
+        cell = next(iter(plan.cells.values()))
+        assert known.seconds(cell) == seconds and known.guessed([cell]) == 1, "the file tells of the full size"
+    known.learn(cell, 3.0)
+    assert known.seconds(cell) == 3.0 and known.guessed([cell]) == 0
+    alone = [replace(one, kernel=None) for one in (first, second)]
+    assert estimate.rest([*alone, first, second], 2) == 12.0 + 8.0, "on this host one after the other"
     assert [spoken(seconds) for seconds in (None, 7.6, 200, 7500)] == ["unknown", "8 s", "3 min 20 s", "2 h 5 min"]
 
 
