@@ -29,7 +29,7 @@ from lab.report.web.drawing import (
 from lab.sweep.experiment import Figure
 
 UNITS = {"": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
-FAR = 20  # between the least and the greatest of curves, from where on the axis is logarithmic
+FAR = 20  # between the least and the greatest of a measure's curves, from where on the axis is logarithmic
 BARS = 0.8  # of the distance of two places: all bars of a place together
 
 
@@ -110,7 +110,7 @@ def _curves(figure: Figure, series: list[Series], places: list[str]) -> Callable
                 color=KERNELS[number % len(KERNELS)], marker=MARKS[number % len(MARKS)], label=label(name),
             )  # fmt: skip
         means = [value.mean for one in series for value in one.values.values()]
-        if 0 < FAR * min(means) < max(means):
+        if len(figure.measures) == 1 and 0 < FAR * min(means) < max(means):
             axes.set_yscale("log")
             plain_numbers(axes.yaxis)
         elif min(means) < max(means) / 2:
