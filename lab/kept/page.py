@@ -111,8 +111,8 @@ def _figures(kept: KeptResults, experiment: Experiment, name: str) -> Iterator[s
         yield "| what the paper found | what it left open | ours | verdict | why |"
         yield "| --- | --- | --- | --- | --- |"
         for one in section.judgements:
-            ratio = f"{one.expect.more} / {one.expect.than} = {words.quotient(one.ratio)}"
-            told = ("", f"{one.expect.text}?") if one.expect.asked else (one.expect.text, one.expect.open)
+            ratio = f"{one.expect.above} / {one.expect.than} = {words.quotient(one.ratio)}"
+            told = ("", one.expect.question) if one.expect.question else (one.expect.text, one.expect.open)
             yield _row(*told, ratio, one.word, one.reason)
         yield ""
 

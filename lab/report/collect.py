@@ -380,12 +380,19 @@ def _claim(section: Section, expect: Expect) -> _Prepared:
     more, than = table.row(place, expect.more), table.row(place, expect.than)
     lacking = [f"{row.kernel}: {row.missing or 'no number'}" for row in (more, than) if row and not row.ours]
     missing = "; ".join(lacking) or f"there is no '{place}' at this scale"
-    if not more or not than:
+    if not than or (not more and expect.at_most is None):
         return _Prepared(expect, table, place, Claim(None, None, missing=missing))
-    paper = ratio(more.paper, than.paper)
-    return _Prepared(
-        expect, table, place, Claim(more.ours, than.ours, paper, expect.at_least, missing, expect.asked, expect.text)
+    ours, paper = (
+        more.ours if more else _limit(expect.at_most, than.ours),
+        ratio(more.paper if more else None, than.paper),
     )
+    claim = Claim(ours, than.ours, paper, expect.at_least, missing, expect.asked, expect.goal, expect.text)
+    return _Prepared(expect, table, place, claim)
+
+
+def _limit(most: float | None, of: Sample | None) -> Sample | None:
+    """A number that does not vary, to be compared with the runs @of."""
+    return None if most is None or of is None else Sample(float(most), 0.0, of.n)
 
 
 def _buckets(section: Section, wanted: Histogram) -> Buckets:

@@ -43,7 +43,7 @@ def reproduce(
         print(f"\n{section.experiment.name}: {section.experiment.title}")
         for one in section.judgements:
             counts[one.word] += 1
-            ratio = f" ({one.expect.more} / {one.expect.than} = {one.ratio.value:.4g})" if one.ratio else ""
+            ratio = f" ({one.expect.above} / {one.expect.than} = {one.ratio.value:.4g})" if one.ratio else ""
             print(f"  {one.word:14}  {one.expect.text}{ratio}")
     print(f"\n{', '.join(f'{count} {verdict}' for verdict, count in counts.items()) or 'no findings'}")
     if replay and name in ("santos", "all"):

@@ -75,7 +75,7 @@ def _conclusions(section: Section) -> Iterator[tuple[tuple[str, str, str], Outco
         experiment=experiment.model_copy(
             update={
                 "measure": [*([] if experiment.measure[0] in wanted else experiment.measure[:1]), *wanted],
-                "expect": [one for one in experiment.expect if one.measure in names],
+                "expects": [one for one in experiment.expects if one.measure in names],
             }
         ),
     )

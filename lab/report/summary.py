@@ -180,7 +180,7 @@ def _row(table: Table, row: Row) -> str:
 def _expected(one: Judgement, section: Section) -> str:
     where = f", {one.place}" if len(section.places) > 1 and one.place else ""
     paper = f"; paper {change(one.paper_ratio, with_interval=False)}" if one.paper_ratio else ""
-    return f"{one.expect.more} against {one.expect.than}{where}: {one.expect.measure} {change(one.ratio)}{paper}"
+    return f"{one.expect.above} against {one.expect.than}{where}: {one.expect.measure} {change(one.ratio)}{paper}"
 
 
 def change(one: Ratio | None, with_interval: bool = True) -> str:

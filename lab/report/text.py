@@ -143,14 +143,12 @@ def _judgements(section: Section, console: Console) -> None:
     console.print(Text("What the paper found, and what it asks", style="bold"))
     for one in section.judgements:
         expect = one.expect
-        console.print(
-            Text("  ").append_text(_verdict(one.word)).append(f": {expect.text}{'?' if expect.asked else ''}")
-        )
+        console.print(Text("  ").append_text(_verdict(one.word)).append(f": {expect.question or expect.text}"))
         paper = f"; paper {words.quotient(one.paper_ratio)}" if one.paper_ratio else ""
         wanted = f", wanted at least {expect.at_least:g}" if expect.at_least > 1 else ""
         _line(
             console,
-            f"      {expect.measure}, {one.place}: {expect.more} / {expect.than} = {words.quotient(one.ratio)}"
+            f"      {expect.measure}, {one.place}: {expect.above} / {expect.than} = {words.quotient(one.ratio)}"
             f"{wanted}{paper}; {one.reason}",
         )
         for what, text in (("left open by the paper", expect.open), ("we conclude", expect.conclusion)):

@@ -9,7 +9,8 @@ meet, and ours is narrow enough to tell the paper's effect from none. What is to
     direction only  the direction; the size is another, or the paper gives none, or ours is too wide to say
     no effect here  our interval has 1 in it and is narrower than the paper's effect: a replication that failed
     contradicted    the other direction
-    answered        the paper asks, and has no finding: the direction, either one, or that there is no effect that counts
+    answered        the paper asks, and has no finding: the direction, either one, or that there is no effect that counts;
+                    or it is an aim of ours, which the whole interval reaches, or misses
     undecided       too wide to say; with how many more seeds it would be told
     left open       the paper's own interval has 1 in it: it found nothing that could be found again
     not measured    runs are missing
@@ -51,6 +52,7 @@ class Claim:
     at_least: float = 1.0
     missing: str = ""
     asked: bool = False  # the paper does not say that it is so, it asks
+    goal: bool = False  # the paper says nothing of it: at_least is what is to be reached
     name: str = ""  # what another claim with the same runs is told to be the same as
 
     @property
@@ -119,7 +121,7 @@ def judge(claims: Sequence[Claim], smallest: float = 0.0) -> list[Verdict]:
     for claim, earlier, alpha in zip(claims, same, alphas, strict=True):
         decided = alpha if earlier is None else alphas[earlier]
         one = _judge(claim, decided, smallest)
-        one = _answer(one, claim) if claim.asked else one
+        one = _answer(one, claim) if claim.asked or claim.goal else one
         found.append(one if earlier is None else replace(one, same_as=claims[earlier].name or "another"))
     return found
 
@@ -150,7 +152,7 @@ def _judge(claim: Claim, level: tuple[float, bool], smallest: float) -> Verdict:
         return Verdict("undecided", "there is no ratio: one is negative, or both have 0")
     if not ours.exact and ours.low is None:
         return Verdict("undecided", f"there is no interval: {ours.why}", ours)
-    if claim.at_least < 1:
+    if claim.at_least < 1 or claim.goal:
         return _no_worse(claim, ours)
     if ours.exact:
         return _exact(claim, ours, smallest)
@@ -162,7 +164,10 @@ def _judge(claim: Claim, level: tuple[float, bool], smallest: float) -> Verdict:
 
 
 def _answer(one: Verdict, claim: Claim) -> Verdict:
-    """The same of what the paper asks: nothing can be found again where nothing was found."""
+    """The same of what the paper asks, or what is our own aim: nothing can be found again where nothing was found."""
+    if claim.goal:
+        reached = {"reproduced": "yes", "contradicted": "no"}.get(one.word)
+        return replace(one, word="answered", reason=f"{reached}: {one.reason}") if reached else one
     size = f"; {claim.at_least:g} would count" if claim.at_least > 1 else ""
     answers = {
         "reproduced": f"yes{size}", "direction only": f"yes{size}: {one.reason}" if size else "yes",

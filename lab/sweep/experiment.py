@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -69,10 +69,18 @@ Memories = Annotated[
 Processors = Annotated[
     list[Annotated[int, Field(ge=1, le=16)]], BeforeValidator(_as_list), Field(min_length=1), AfterValidator(_different)
 ]
+Names = Annotated[list[str], BeforeValidator(_as_list), Field(min_length=1), AfterValidator(_different)]
 Command = Annotated[list[str], Field(min_length=1)]
 DiskModel = Literal["none", "fireball", "cheetah", "ssd"]
 Number = int | float
 PaperRow = dict[str, Number | str]
+
+
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """@text with each {NAME} of @words replaced."""
+    for name, by in words.items():
+        text = text.replace(f"{{{name}}}", by)
+    return text
 
 
 class Part(BaseModel):
@@ -140,6 +148,7 @@ class Workload(FullMachine):
     packages: list[str] = []
     add: list[str] = []
     make: list[str] = []  # goals of make: what makes the files to add
+    takes: Annotated[Number, Field(gt=0)] | None = None  # seconds of a full run, as long as no like one was timed
 
 
 class Measure(Part):
@@ -184,16 +193,79 @@ class Histogram(Part):
     paper: PaperHistogram = PaperHistogram()
 
 
-class Expect(Part):
+def _places_kernels(pattern: str) -> str:
+    try:
+        if "x" in re.compile(pattern).groupindex:
+            return pattern
+    except re.error as error:
+        raise ValueError(f"'{pattern}' is no pattern: {error}") from None
+    raise ValueError(f"'{pattern}' says not what of a kernel's name is its place: (?P<x>...)")
+
+
+class Figure(Part):
+    """A figure of the text, drawn of our runs: curves over what the kernels' names say, or stacked bars."""
+
+    title: Name
+    # Which kernels are in it, by their whole names: the group x is where one stands on the axis, the group line, if there is
+    # one, of which curve it is or which bar of its place.
+    kernels: Annotated[str, AfterValidator(_places_kernels)]
+    x: Name  # what the axis says
+    measures: Names  # a curve of each; of bars the parts, from below
+    bars: bool = False
+    up_to: str = ""  # of bars: the measure to whose height each is filled up
+    workload: str = ""  # the first
+
+    def place(self, kernel: str) -> tuple[str, str] | None:
+        """(line, x) of a kernel; None: it is not in this figure."""
+        match = re.fullmatch(self.kernels, kernel)
+        return (match.groupdict().get("line") or "", match["x"]) if match else None
+
+
+class Expected(Part):
+    """What of an expectation is the same for all workloads and kernels that it names."""
+
     text: Annotated[str, Field(min_length=1)]
     measure: str
-    workload: str = ""  # the first
-    more: str
     than: str
     at_least: Annotated[Number, Field(gt=0)] = 1.0  # more / than >= at_least
+    at_most: Annotated[Number, Field(gt=0)] | None = None  # in place of more: what the value of than may be
     asked: bool = False  # the paper asks whether it is so, and has no finding of its own
+    goal: bool = False  # the paper says nothing of it: it is what we want to reach
     open: str = ""  # what the paper itself left open of it
     conclusion: str = ""  # what we make of it, beside the verdict
+
+
+class Expect(Expected):
+    """One of them."""
+
+    workload: str = ""  # the first
+    more: str = ""  # a kernel, or "" with at_most
+
+    @property
+    def above(self) -> str:
+        """What stands above the line of the quotient: a kernel, or the number that is not to be exceeded."""
+        return self.more if self.at_most is None else f"{self.at_most:g}"
+
+    @property
+    def question(self) -> str:
+        """The text of what the paper has no finding of; "": it has."""
+        return f"{self.text}?" if self.asked else f"our aim: {self.text}" if self.goal else ""
+
+
+class Expects(Expected):
+    """What stands in a file: a name or a list of them, each of which {workload} and {more} in the text become."""
+
+    workload: Names = [""]
+    more: Names = [""]
+
+    @property
+    def each(self) -> list[Expect]:
+        common = self.model_dump(exclude={"text", "workload", "more"})
+        return [
+            Expect(text=filled(self.text, {"workload": place, "more": kernel}), workload=place, more=kernel, **common)
+            for place in self.workload
+            for kernel in self.more
+        ]
 
 
 class Variant(Part):
@@ -222,6 +294,7 @@ class Experiment(Part):
         None  # those of --full that are simulated with ,sensitivity; None: as cache_sim says
     )
     notes: str = ""
+    printed: bool = False  # the page also has the text's table as it is printed: values, and percent that are saved
     whole: bool = False  # the reduced size is the paper's whole load, too: it is judged
     smallest: Annotated[Number, Field(ge=0)] = 0  # the least distance of a ratio from 1 that counts as an effect
     machine: FullMachine = FullMachine()
@@ -229,7 +302,13 @@ class Experiment(Part):
     workload: Annotated[list[Workload], Field(min_length=1)]
     measure: Annotated[list[Measure], Field(min_length=1)]
     histogram: list[Histogram] = []
-    expect: list[Expect] = []
+    figure: list[Figure] = []
+    expects: Annotated[list[Expects], Field(alias="expect")] = []
+
+    @property
+    def expect(self) -> list[Expect]:
+        """What the paper found, and what we want to reach, one by one."""
+        return [one for group in self.expects for one in group.each]
 
     def seeds_at(self, full: bool) -> list[int]:
         return (self.full_seeds if full else None) or self.seeds
@@ -345,7 +424,7 @@ def _keys(place: Place) -> list[str]:
 
 TABLES: dict[str, type[BaseModel]] = {
     "machine": FullMachine, "kernel": Kernel, "workload": Workload, "measure": Measure, "histogram": Histogram,
-    "expect": Expect, "full": Machine, "paper": PaperHistogram,
+    "expect": Expects, "figure": Figure, "full": Machine, "paper": PaperHistogram,
 }  # fmt: skip
 
 
@@ -375,12 +454,24 @@ def _inconsistent(experiment: Experiment, path: Path) -> Iterator[tuple[Place, s
         here = ("histogram", index)
         yield from _one_of((*here, "kernel"), histogram.kernel, kernels, "kernel")
         yield from _one_of((*here, "workload"), histogram.workload or places[0], places, "workload or case")
-    for index, expect in enumerate(experiment.expect):
+    for index, figure in enumerate(experiment.figure):
+        here = ("figure", index)
+        yield from _one_of((*here, "workload"), figure.workload or places[0], places, "workload or case")
+        for key, names in (("measures", figure.measures), ("up_to", [figure.up_to] if figure.up_to else [])):
+            for name in names:
+                yield from _one_of((*here, key), name, measures, "measure")
+        if not any(map(figure.place, kernels)):
+            yield (*here, "kernels"), f"'{figure.kernels}' fits no kernel. There are: {', '.join(kernels)}"
+    for index, expect in enumerate(experiment.expects):
         here = ("expect", index)
         yield from _one_of((*here, "measure"), expect.measure, measures, "measure")
-        yield from _one_of((*here, "workload"), expect.workload or places[0], places, "workload or case")
-        for key in ("more", "than"):
-            yield from _one_of((*here, key), getattr(expect, key), kernels, "kernel")
+        for workload in expect.workload:
+            yield from _one_of((*here, "workload"), workload or places[0], places, "workload or case")
+        if (expect.at_most is None) == (expect.more == [""]):
+            yield here, "give more, a kernel, or at_most, a number: one of the two is compared with than"
+        for key, names in (("more", [name for name in expect.more if name]), ("than", [expect.than])):
+            for name in names:
+                yield from _one_of((*here, key), name, kernels, "kernel")
 
 
 def _machines(experiment: Experiment) -> Iterator[tuple[Place, str]]:

@@ -13,7 +13,7 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -25,7 +25,7 @@ from lab.run.cachesim.simulation import MARKS
 from lab.run.qemu.disks import DISK_MODEL, disk_option
 from lab.run.qemu.given import qemu_version
 from lab.run.result import host
-from lab.sweep.experiment import Experiment, Kernel, Machine, Variant
+from lab.sweep.experiment import Experiment, Kernel, Machine, Variant, filled
 from lab.sweep.kernels import Choice, digest_of, sources_digest, tools
 from lab.sweep.store import Use
 from lab.sweep.validate import Configurator
@@ -46,6 +46,7 @@ class Planned:
     job: list[str]
     timeout: float
     needs: list[str]  # the cases of which there must be a result; [""]: any result
+    takes: float | None = None  # seconds, as the experiment guesses them
     uses: list[Use] = field(default_factory=list)
 
     @property
@@ -117,6 +118,7 @@ class Plan:
                     made = _planned(
                         experiment, kernel, choice, _without_sensitivity(variant) if plain else variant, seed
                     )
+                    made.takes = variant.workload.takes if full else None
                     cell = self.cells.setdefault(made.id, made)
                     cell.needs = list(dict.fromkeys([*cell.needs, *made.needs]))
                     cell.uses.append(Use(experiment.name, kernel.name, variant.name, seed, scale))
@@ -157,7 +159,7 @@ def _without_sensitivity(variant: Variant) -> Variant:
 
 def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Variant, seed: int) -> Planned:
     machine, workload = Machine(disk_model=kernel.disk_model).over(variant.machine), variant.workload
-    job = [_filled(word, {**kernel.words, "seed": str(seed)}) for word in variant.run]
+    job = [filled(word, {**kernel.words, "seed": str(seed)}) for word in variant.run]
     measured = any(measure.of_result for measure in experiment.measure)
     if job[0] == "workload" and "--seed" not in job:
         job += ["--seed", str(seed)]
@@ -181,12 +183,6 @@ def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Va
         options=_options(machine, workload.packages, workload.add, cmdline, seed), job=job,
         timeout=timeout, needs=needs,
     )  # fmt: skip
-
-
-def _filled(word: str, words: Mapping[str, str]) -> str:
-    for name, by in words.items():
-        word = word.replace(f"{{{name}}}", by)
-    return word
 
 
 def _planned_on_host(

@@ -15,8 +15,8 @@ from lab.sweep.store import Cell, Store
 
 
 class Estimate:
-    """How long cells take, from those that were run: the same one, else others of its kind, else what this sweep has
-    run so far, else all that are recorded. @kept: cells that were run elsewhere."""
+    """How long cells take, from those that were run: the same one, else others of its kind, else what the experiment
+    says, else what this sweep has run so far, else all that are recorded. @kept: cells that were run elsewhere."""
 
     def __init__(self, store: Store, kept: Iterable[Cell] = ()) -> None:
         self.own: dict[str, float] = {}
@@ -42,16 +42,24 @@ class Estimate:
         return sum(cell.kind not in self.timed for cell in cells)
 
     def seconds(self, cell: Planned) -> float | None:
-        known = self.kinds.get(cell.kind) or self.here or list(self.own.values())
+        known = (
+            self.kinds.get(cell.kind) or ([cell.takes] if cell.takes else []) or self.here or list(self.own.values())
+        )
         return self.own.get(cell.id) or (sum(known) / len(known) if known else None)
 
     def rest(self, cells: Iterable[Planned], jobs: int) -> float | None:
-        """Seconds until @cells are done; None where nothing is known of one of them."""
-        each = [self.seconds(cell) for cell in cells]
-        if any(one is None for one in each):
-            return None
-        known = [one for one in each if one is not None]
-        return max(sum(known) / max(jobs, 1), max(known, default=0.0))
+        """Seconds until @cells are done, of which those of this host are run one by one; None where nothing is known of one of them."""
+        machines: list[float] = []
+        alone = 0.0
+        for cell in cells:
+            seconds = self.seconds(cell)
+            if seconds is None:
+                return None
+            if cell.kernel:
+                machines.append(seconds)
+            else:
+                alone += seconds
+        return max(sum(machines) / max(jobs, 1), max(machines, default=0.0)) + alone
 
 
 def spoken(seconds: float | None) -> str:

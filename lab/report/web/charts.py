@@ -6,7 +6,6 @@ colours differ in lightness too, and no chart needs them to be read: rows are la
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,11 +13,27 @@ from typing import Any
 
 from lab.report import words
 from lab.report.collect import Buckets, Chains, Curve, Section, Table, concerned
-from lab.report.numbers import Ratio, Sample, student
-from lab.report.web.drawing import INK, KERNELS, MUTED, PAPER, RULE, Chart, draw, library
+from lab.report.numbers import Ratio
+from lab.report.web.drawing import (
+    INK,
+    KERNELS,
+    MARKS,
+    MUTED,
+    PAPER,
+    RULE,
+    Chart,
+    draw,
+    file_name,
+    half_interval,
+    label,
+    legend,
+    legend_key,
+    library,
+    plain_numbers,
+)  # fmt: skip
+from lab.report.web.figures import figures
 from lab.sweep.experiment import CACHES, ROWS, Experiment
 
-MARKS = "osD^vPXh"
 ROW = 0.27  # inches
 
 
@@ -35,18 +50,13 @@ def _rank(experiment: Experiment, kernel: str) -> int:
     return [one.name for one in experiment.kernel if one.name != experiment.reference].index(kernel)
 
 
-def label(name: str, longest: int = 26) -> str:
-    """A name as charts can draw it."""
-    shown = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
-
-
 def charts(section: Section, only: str = "") -> dict[str, list[Chart]]:
     """All charts of an experiment by the part of the page that they stand in, or those of the part @only; a measure's
     stand under its name."""
     makers: dict[str, Callable[[], Iterator[Chart]]] = {}
     for number, table in enumerate(section.tables, 1):
         makers[f"measure {table.measure.name}"] = partial(_ratios, section, table, number)
+    makers["figures"] = partial(figures, section)
     makers["curves"] = lambda: (_curve(section, curve, number) for number, curve in enumerate(section.curves, 1))
     for number, histogram in enumerate(section.histograms):
         makers[f"histogram {number}"] = partial(_histograms, section, histogram, number + 1)
@@ -100,35 +110,12 @@ def _scale(axes: Any, values: list[float], log_above: float = 5.0) -> bool:
     axes.set_xscale("log")
     if max(positive) / min(positive) < 100:
         axes.xaxis.set_major_locator(library()[0].ticker.LogLocator(subs=(1, 2, 5)))
-    _plain_numbers(axes.xaxis)
+    plain_numbers(axes.xaxis)
     return True
 
 
-def _plain_numbers(axis: Any) -> None:
-    """0.1, 1, 10 on a logarithmic axis, and nothing between them."""
-    matplotlib, _ = library()
-    axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
-
-
-def _legend(axes: Any, handles: list[Any], columns: int = 3) -> None:
-    axes.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, handlelength=1.3,
-        handletextpad=0.5, columnspacing=1.4, borderpad=0,
-    )  # fmt: skip
-
-
-def _key(text: str, **style: Any) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], label=text, linestyle=style.pop("linestyle", "none"), color=style.pop("color", INK), **style)
-
-
 def _file(section: Section, *parts: str) -> str:
-    """The name of a chart's files, letters that any file system and any page takes."""
-    return "-".join(
-        re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-") or "x" for part in (section.experiment.name, *parts)
-    )
+    return file_name(section.experiment.name, *parts)
 
 
 def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
@@ -160,10 +147,10 @@ def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
         if not _scale(axes, [one.value for one in points]):
             _limit(axes, points)
         axes.set_xlabel(f"{label(table.measure.name, 30)}, ratio to {label(experiment.reference)}")
-        keys = [_key("here", marker="o")]
+        keys = [legend_key("here", marker="o")]
         if table.has_paper:
-            keys.append(_key("paper", marker="D", markerfacecolor=PAPER, color=MUTED))
-        _legend(axes, keys)
+            keys.append(legend_key("paper", marker="D", markerfacecolor=PAPER, color=MUTED))
+        legend(axes, keys)
 
     said = [
         f"{row.kernel} at {row.place.name}: {words.ratio_of(row, table.measure)}"
@@ -223,28 +210,28 @@ def _histogram(section: Section, histogram: Buckets, number: int) -> Chart:
         width = 0.4 if theirs else 0.8
         shift = width / 2 if theirs else 0.0
         axes.bar([x - shift for x in places], ours, width, color=kernel_colour, linewidth=0)
-        keys = [_key("here", marker="s", color=kernel_colour, markersize=8)]
+        keys = [legend_key("here", marker="s", color=kernel_colour, markersize=8)]
         if theirs:
             axes.bar(
                 [x + shift for x in places], theirs, width, facecolor="none", edgecolor=MUTED, hatch="////", linewidth=1
             )
-            keys.append(_key("paper", marker="s", color=MUTED, markerfacecolor="none", markersize=8))
+            keys.append(legend_key("paper", marker="s", color=MUTED, markerfacecolor="none", markersize=8))
         if expected:
             halo = [library()[0].patheffects.withStroke(linewidth=3.2, foreground=PAPER)]
             axes.plot(places, expected, color=INK, marker=".", markersize=6, linewidth=1.3, path_effects=halo)
-            keys.append(_key("binomial", marker=".", linestyle="-", linewidth=1.3))
+            keys.append(legend_key("binomial", marker=".", linestyle="-", linewidth=1.3))
         if theirs and histogram.paper.objects:
             chance = binomial(histogram.paper.objects, sum(paper or []))
             axes.plot(places, [100 * share for share in chance], color=MUTED, linestyle=":", linewidth=1.5)
-            keys.append(_key("the paper's binomial", color=MUTED, linestyle=":", linewidth=1.5))
+            keys.append(legend_key("the paper's binomial", color=MUTED, linestyle=":", linewidth=1.5))
         axes.set_yscale("log")
         axes.set_ylim(floor, 100)
-        _plain_numbers(axes.yaxis)
+        plain_numbers(axes.yaxis)
         axes.set_xticks(places, [words.size_name(size) if size % 2 == 0 or size == ROWS - 1 else "" for size in places])
         axes.set_xlabel("objects in a bucket")
         axes.set_ylabel("% of buckets")
         axes.grid(axis="y")
-        _legend(axes, keys, 4)
+        legend(axes, keys, 4)
 
     said = [f"{words.size_name(size)}: {histogram.buckets[size]}" for size in range(ROWS) if histogram.buckets[size]]
     alt = f"Buckets by the number of objects in them, of {sum(histogram.buckets)}: {', '.join(said)}"
@@ -269,7 +256,7 @@ def _curve(section: Section, curve: Curve, number: int) -> Chart:
             look = {"color": colour(experiment, kernel), "marker": mark(experiment, kernel)}
             axes.errorbar(
                 [count for count, _ in there], [sample.mean for _, sample in there],
-                yerr=[_half(sample) for _, sample in there], markersize=5, capsize=2, elinewidth=1, label=label(kernel), **look,
+                yerr=[half_interval(sample) for _, sample in there], markersize=5, capsize=2, elinewidth=1, label=label(kernel), **look,
             )  # fmt: skip
         axes.set_xscale("log", base=2)
         counts = sorted({point.count for points in curve.kernels.values() for point in points})
@@ -300,11 +287,6 @@ def _curve(section: Section, curve: Curve, number: int) -> Chart:
     title = f"{curve.measure.name} against {curve.noun}"
     height = 5.2 if has_paper else 2.9
     return draw(_file(section, "curve", str(number)), title, "; ".join(said), height, paint, rows=1 + has_paper)
-
-
-def _half(one: Sample) -> float:
-    """Half the interval of a mean."""
-    return 0.0 if one.error2 is None or not one.n else student(one.n - 1) * one.error2**0.5
 
 
 def _steps(section: Section) -> Iterator[Chart]:
@@ -353,7 +335,9 @@ def _steps_painter(
             if not _scale(axes, values):
                 axes.set_xlim(left=0)
             axes.set_xlabel(f"steps a {name}")
-        _legend(all_axes[0], [_key("here", marker="o"), _key("uniform", marker="|", color=MUTED, markersize=10)])
+        legend(
+            all_axes[0], [legend_key("here", marker="o"), legend_key("uniform", marker="|", color=MUTED, markersize=10)]
+        )
 
     return paint
 

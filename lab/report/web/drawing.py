@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from lab.report.numbers import Sample, student
+
 INK, MUTED, RULE, PAPER = "#1b2026", "#5a6470", "#d5dbe1", "#ffffff"
 KERNELS = ("#0b62a8", "#b4540a", "#00755c", "#9c2f7d", "#6b5b00", "#0d7f94", "#6d4fc4", "#a8324a")
 VARIABLES = {INK: "ink", MUTED: "muted", RULE: "rule", PAPER: "paper"} | {
     colour: f"kernel-{number}" for number, colour in enumerate(KERNELS, 1)
 }
+MARKS = "osD^vPXh"
 WIDTH = 5.0  # inches, which is 480 pixels of a page: readable when a phone shrinks it to its width
 
 STYLE = {
@@ -99,3 +102,41 @@ def _for_page(svg: str, name: str, title: str, alt: str) -> str:
     head = re.sub(r' (width|height)="[^"]*"', "", head)
     said = f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-alt">{escape(alt)}</desc>'
     return f'{head} width="{wide}" role="img" aria-labelledby="{name}-title {name}-alt">{said}{rest}'
+
+
+def label(name: str, longest: int = 26) -> str:
+    """A name as charts can draw it."""
+    shown = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+
+
+def file_name(*parts: str) -> str:
+    """The name of a chart's files, letters that any file system and any page takes."""
+    return "-".join(re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-") or "x" for part in parts)
+
+
+def half_interval(one: Sample) -> float:
+    """Half the interval of a mean."""
+    return 0.0 if one.error2 is None or not one.n else student(one.n - 1) * one.error2**0.5
+
+
+def legend(axes: Any, handles: list[Any], columns: int = 3) -> None:
+    """Above the chart, in so many columns."""
+    axes.legend(
+        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, handlelength=1.3,
+        handletextpad=0.5, columnspacing=1.4, borderpad=0,
+    )  # fmt: skip
+
+
+def legend_key(text: str, **style: Any) -> Any:
+    """One entry of a legend that is not a line of the chart."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=text, linestyle=style.pop("linestyle", "none"), color=style.pop("color", INK), **style)
+
+
+def plain_numbers(axis: Any) -> None:
+    """0.1, 1, 10 on a logarithmic axis, and nothing between them."""
+    matplotlib, _ = library()
+    axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(matplotlib.ticker.NullFormatter())

@@ -26,6 +26,7 @@ from lab.report import summary, words
 from lab.report.collect import CACHES, Judgement, Section, Table, concerned, short_revision
 from lab.report.figures import Chains, Misses
 from lab.report.numbers import Sample
+from lab.report.printed import Group, printed
 from lab.report.web import charts
 from lab.report.web.drawing import Chart, variable
 from lab.sweep import experiment as files
@@ -60,9 +61,19 @@ class View:
         return [table for table in self.section.tables if table.has_paper] or self.section.tables[:1]
 
     @property
+    def printed(self) -> list[Group]:
+        """The text's own table, ours beside it."""
+        return printed(self.section)
+
+    @property
+    def figures(self) -> list[Chart]:
+        """The text's own figures, all of which stand on the first page."""
+        return self.charts.get("figures", [])
+
+    @property
     def main(self) -> Chart | None:
-        """The chart of the first page."""
-        return next(iter(self.charts.get(main_part(self.section), [])), None)
+        """The chart of the first page, where the text has no figures."""
+        return None if self.figures else next(iter(self.charts.get(main_part(self.section), [])), None)
 
     @property
     def contents(self) -> str:
@@ -134,7 +145,9 @@ def log_tail(text: str) -> str:
 
 
 def main_part(section: Section) -> str:
-    """Which of an experiment's charts stands on the first page: the curves of threads, or the first table's ratios."""
+    """Which of an experiment's charts stand on the first page: the text's figures; or one, the curves of threads or the first table's ratios."""
+    if section.experiment.figure:
+        return "figures"
     if any(curve.noun == "threads" for curve in section.curves):
         return "curves"
     shown = next((table for table in section.tables if table.has_paper), section.tables[0])

@@ -117,6 +117,60 @@ def test_mixes_by_threads(tmp_path):
     assert ("dynahash", "a", 3) not in done
 
 
+def test_mixes_on_one_file(tmp_path):
+    """With --loaded all mixes run on the file of create: what one has put is not there twice, and is found by a scan. With
+    --locked threads take turns where the system has none; only then, and it is told."""
+    arguments = ["--records", 600, "--operations", 1200, "--scans", 50, "--threads", "1,3", "--name", "some"]
+    tests = ["create", *MIXES, "keys"]
+    said = lines(*arguments, "--loaded", "--locked", "--tests", ",".join(tests), "--folder", tmp_path, "--runs", 1)
+    for name in systems():
+        runs = {line["case"]: line for line in said if "run" in line and line["system"] == name}
+        assert list(runs) == ["some create", *(f"some {mix}, {n}" for mix in MIXES for n in ("1 thread", "3 threads")), "some keys"]  # fmt: skip
+        on_disk = "skipped" not in runs["some create"]
+        for case, line in runs.items():
+            if "skipped" in line:
+                assert not on_disk or line["skipped"] == "no scan"
+                continue
+            assert not line["missing"] and not line["wrong"] and "error" not in line and not line["refused"], line
+            if line["test"] in MIXES:
+                assert line["operations"] == (
+                    48 if case == "some e, 3 threads" else 50 if line["test"] == "e" else 1200
+                )
+                assert (line["stored"] > 0) != on_disk, "a table in memory is loaded for each mix"
+        # d and e insert one in twenty, by one thread and by three: 120 and 5 of them, all different.
+        if on_disk:
+            assert 600 + 125 - 45 < runs["some keys"]["operations"] < 600 + 125 + 45
+    locked = {(line["system"], line["test"]) for line in said if line.get("locked")}
+    assert all(line["threads"] == 3 for line in said if line.get("locked"))
+    assert ("ndbm", "c") in locked and ("dynahash", "a") in locked and ("dynahash", "c") not in locked
+
+
+def test_a_mix_needs_the_file_that_it_is_to_run_on(tmp_path):
+    said = lines(
+        "--records", 10, "--loaded", "--tests", "a", "--system", "ndbm", "--folder", tmp_path, "--runs", 1, status=1
+    )
+    assert said[0]["error"] == "No such file or directory"
+
+
+def test_parts_are_numbered_over_all_processes(tmp_path):
+    """As the lab's simulation of memory caches counts them; a test that is left out is none."""
+    said = lines("--records", 50, "--folder", tmp_path, "--runs", 1, "--tests", "create,memory,read,c",
+                 "--system", "ndbm", "--system", "sdbm", "--system", "dynahash")  # fmt: skip
+    runs = [line for line in said if "run" in line and "skipped" not in line]
+    assert [line["part"] for line in runs] == list(range(len(runs))) and len(runs) == 3 + 3 + 2
+    assert all(abs(line["elapsed_ns"] - line["elapsed"] * 1e9) < 1000 for line in runs)
+    assert [line["part"] for line in said if "runs" in line] == list(range(len(runs))), "of one run the medians are it"
+
+
+def test_bytes_on_disk_are_told_by_the_byte_stored(tmp_path):
+    said = lines("--records", 1000, "--folder", tmp_path, "--runs", 1, "--tests", "create,read", "--system", "ndbm")
+    assert said[0]["disk_per_byte"] == pytest.approx(said[0]["disk_bytes"] / 116_000, abs=1e-6)
+    assert "disk_per_byte" not in said[1]
+    for line in said[:2]:
+        assert line.get("wait", 0) == pytest.approx(max(line["elapsed"] - line["cpu"], 0), abs=2e-6)
+    assert said[1]["operations_per_second"] == pytest.approx(1000 / said[1]["elapsed"], rel=0.05)
+
+
 def test_zipf_draws_some_records_often():
     """In a table that has no room for all, reads of the popular first records find little less than the law says."""
     law = [rank**-0.99 for rank in range(1, 1001)]
@@ -202,6 +256,8 @@ def test_wrong_and_missing_records_are_a_failure(test, count, tmp_path):
         (["--records", "5", "--zipf", "1"], "but not 1"),
         (["--records", "5", "--threads", "65"], "from 1 to 64"),
         (["--records"], "the value is missing"),
+        (["--records", "5", "--name", 'a "b"'], "letters without quotation marks"),
+        (["--records", "5", "--scans", "0"], "a number from 1"),
         (["--recrods", "5"], "no such option"),
         (["--words", "/nowhere"], "/nowhere: No such file"),
         (["--words", "/dev/null"], "no word in it"),

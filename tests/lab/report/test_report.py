@@ -222,6 +222,27 @@ def test_an_expectation_of_a_case_finds_the_run(tmp_path):
     assert (found.word, found.place) == ("demonstration", "sdet")  # the file does not say that it is whole
 
 
+def test_one_expectation_of_several_places_and_kernels(tmp_path):
+    """Each is judged by itself, and its text has their names; a limit stands in the place of a kernel."""
+    whole = CURVE.replace("seeds =", "whole = true\nseeds =", 1)
+    several = '\n[[expect]]\ntext = "{more} is ahead of A, {workload}"\nmeasure = "throughput"\nworkload = ["1 thread", "2 threads"]\nmore = "B"\nthan = "A"\ngoal = true\n'
+    limit = '\n[[expect]]\ntext = "at most {n}"\nmeasure = "throughput"\nat_most = {n}\nthan = "A"\ngoal = true\n'
+    text = whole + several + limit.replace("{n}", "53") + limit.replace("{n}", "51.5")
+    found = section(tmp_path / "r", text, "curve").judgements
+    assert [one.expect.text for one in found[:2]] == ["B is ahead of A, 1 thread", "B is ahead of A, 2 threads"]
+    assert [one.place for one in found] == ["1 thread", "2 threads", "1 thread", "1 thread"]
+    # A's mean is 52 [49.5, 54.5], B's 53 in the same seeds.
+    assert found[0].word == "answered" and found[0].reason.startswith("yes") and found[0].ratio.paired
+    assert [one.word for one in found[2:]] == ["undecided", "undecided"]
+    assert found[2].ratio.value == 53 / 52 and found[2].expect.above == "53"
+    far = whole + limit.replace("{n}", "60") + limit.replace("{n}", "40")
+    found = section(tmp_path / "far", far, "curve").judgements
+    assert [one.reason for one in found] == [
+        "yes: the whole interval is at least 1",
+        "no: the whole interval is below 1",
+    ]
+
+
 def test_a_workload_that_does_not_tell_a_measure_is_named_once(tmp_path):
     text = TEXT + '\n[[workload]]\nname = "silent"\nrun = ["workload", "lat"]\n'
 

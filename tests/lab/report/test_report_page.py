@@ -220,3 +220,20 @@ def test_no_memory_cache_misses_are_no_part_of_the_page(sample_page):
 def test_of_a_log_the_end_is_kept_without_what_moves_a_terminal():
     assert log_tail("\x1b[2J\x1b[31mred\x1b[0m\r\n\x00\x07end") == "red\nend"
     assert log_tail("x" * LOG + "end") == "x" * (LOG - 3) + "end"
+
+
+def test_the_papers_table_stands_beside_ours_as_it_prints_it(tmp_path):
+    """Of A and B, whose throughputs are 52 and 53 on one thread; in the paper 4341.93 and 4401.95."""
+    found = section(tmp_path / "r", CURVE.replace("seeds =", "printed = true\nseeds =", 1), "curve")
+    table = (
+        pages([found], "results.sqlite", "report.html")
+        .texts["report.html"]
+        .partition('<table class="printed">')[2]
+        .partition("</table>")[0]
+    )
+    said = [text.strip() for text in Elements(table).text if text.strip()]
+    assert said[:8] == ["paper", "here", "B", "A", "saved", "B", "A", "saved"]
+    assert said[8:16] == ["1 thread", "throughput, operations/s", "4401.9", "4341.9", "-1 %", "53", "52", "-2 %"]
+    assert len(said) == 8 + 3 * 8
+    without = section(tmp_path / "w", CURVE, "curve")
+    assert '<table class="printed">' not in pages([without], "results.sqlite", "report.html").texts["report.html"]

@@ -116,6 +116,20 @@ def test_no_worse_is_decided_by_the_interval(effect, deviation, word, said):
     assert bool(found.seeds_wanted) == (word == "undecided" and effect > -0.01)
 
 
+@pytest.mark.parametrize(
+    ("effect", "deviation", "least", "word", "said"),
+    [
+        (0.02, 0.5, 1.0, "answered", "yes: the whole interval is at least 1"),
+        (0.02, 0.5, 1.5, "answered", "no: the whole interval is below 1.5"),
+        (-0.02, 0.5, 1.0, "answered", "no: the whole interval is below 1"),
+        (0.0, 0.5, 1.0, "undecided", "1 lies in the interval"),
+    ],
+)
+def test_an_aim_of_ours_is_reached_or_not_and_never_reproduced(effect, deviation, least, word, said):
+    found = one(effect, deviation, paper=None, at_least=least, goal=True)
+    assert found.word == word and said in found.reason
+
+
 def test_pairs_do_not_see_what_two_identical_kernels_show():
     """Every seed is 0.02 % above, to the digit: an effect of pairs, and less than what other seeds do to the reference."""
     values = 1000 + 10 * np.arange(SEEDS)

@@ -10,6 +10,7 @@ import sqlite3
 import struct
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,27 @@ def test_a_fault_is_told_with_its_line_and_what_is_allowed(tmp_path, old, new, s
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ('more = ["reference", "no"]', "more: there is no kernel 'no'"),
+        ('more = "reference"\nworkload = ["", "no"]', "workload: there is no workload or case 'no'"),
+        ("", "give more, a kernel, or at_most, a number"),
+        ('more = "reference"\nat_most = 3', "give more, a kernel, or at_most, a number"),
+        ("more = []", "expect.more: "),
+    ],
+)
+def test_a_fault_of_an_expectation_is_told_with_its_line(tmp_path, more, says):
+    right = '\n[[expect]]\ntext = "as it is"\nmeasure = "n"\nmore = "reference"\nthan = "reference"\n'
+    wrong = f'\n[[expect]]\ntext = "wrong"\nmeasure = "n"\nthan = "reference"\n{more}\n'
+    path = write(tmp_path, HEAD + WORKLOAD + right + wrong)
+    with pytest.raises(LabError) as caught:
+        load(path)
+    (line,) = str(caught.value).splitlines()
+    number = int(line.removeprefix(f"{path}:").split(":")[0])
+    assert says in line and number >= path.read_text()[: path.read_text().index('"wrong"')].count("\n")
+
+
 def test_all_faults_are_told_at_once_and_nothing_is_built(cw, tmp_path):
     text = HEAD.replace("lever-reference", "nothing") + WORKLOAD.replace('"sh", "-c"', '"workload", "nothing"')
     done = cw("sweep", write(tmp_path, text), write(tmp_path, "name = 1", "other"), "--results", tmp_path / "r")
@@ -189,6 +211,17 @@ def test_estimates(tmp_path):
     estimate.learn(second, 4.0)
     assert estimate.rest([first, second], 2) == 8.0, "no sooner than the longest"
     assert estimate.rest([first, second], 1) == 12.0
+    told = (HEAD + WORKLOAD).replace("find /", "find /etc").replace('name = "find"', 'name = "find"\ntakes = 100')
+    known = Estimate(Store(tmp_path / "r"))
+    for full, seconds in ((False, 8.0), (True, 100.0)):
+        plan = Plan()
+        plan.add(load(write(tmp_path, told)), full)
+        cell = next(iter(plan.cells.values()))
+        assert known.seconds(cell) == seconds and known.guessed([cell]) == 1, "the file tells of the full size"
+    known.learn(cell, 3.0)
+    assert known.seconds(cell) == 3.0 and known.guessed([cell]) == 0
+    alone = [replace(one, kernel=None) for one in (first, second)]
+    assert estimate.rest([*alone, first, second], 2) == 12.0 + 8.0, "on this host one after the other"
     assert [spoken(seconds) for seconds in (None, 7.6, 200, 7500)] == ["unknown", "8 s", "3 min 20 s", "2 h 5 min"]
 
 

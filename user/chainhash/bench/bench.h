@@ -1,9 +1,9 @@
 /*
  * bench.h - what the files of the bench share: data sets, one measurement, what is to be run.
  *
- * main.c reads the command line and takes systems and runs in turn, a process for each; tests.c has
- * the tests of Seltzer and Yigit 1991, ycsb.c the mixes of YCSB, data.c the records, report.c the
- * lines of JSON and the medians.
+ * command.c reads the command line, main.c takes systems and runs in turn, a process for each;
+ * tests.c has the tests of Seltzer and Yigit 1991, ycsb.c the mixes of YCSB, data.c the records,
+ * report.c the lines of JSON and the medians.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 /* A record is a key, with a zero byte behind it that is not counted and none in it, and data. */
 struct dataset {
-	char name[32];
+	char name[32];	    /* of the file, or --name */
 	size_t count;	    /* that a test puts in */
 	size_t room;	    /* records that there are: ycsb's inserts take the others */
 	struct item *items; /* key and data of record i: 2 i and 2 i + 1; NULL for made records */
@@ -64,6 +64,11 @@ struct result {
 	uint64_t resident;	    /* kilobytes at most, of the whole process so far */
 	uint64_t bytes, disk_bytes; /* of the files: their sizes, and what they take */
 	uint64_t stored;	    /* bytes of keys and data that were put */
+	double wait;		    /* elapsed, and not computing: for the disk; of one thread */
+	double rate;		    /* operations a second of the elapsed time */
+	double disk_ratio;	    /* disk_bytes for each byte stored; 0: not known of this test */
+	uint64_t part;		    /* of the machine's measured parts, from 1 on; 0: none */
+	bool locked;		    /* threads took turns by a lock of the bench */
 };
 
 /* What to do, as main.c hands it to the tests. */
@@ -71,19 +76,26 @@ struct plan {
 	const struct dataset *set;
 	const char *folder; /* for files */
 	bool cold;	    /* drop the system's caches before each test on a file */
-	uint64_t operations;
+	bool loaded;	    /* mixes run on the file that create has made */
+	bool locked;	    /* systems without threads take turns by a lock */
+	uint64_t inserted;  /* records that mixes have put into that file, behind the set's own */
+	uint64_t *parts;    /* shared by all processes: how many parts were measured */
+	uint64_t operations, scans; /* of a mix; of mix e, 0: as many */
 	unsigned threads;
 	unsigned run, runs; /* the one at hand, from 1 on, and how many there are */
 	double zipf;
 	uint64_t seed;
 };
 
-/* A clock and rusage, from the begin to the end of a test. */
+/*
+ * A clock and rusage, from the begin to the end of a test. In between lies a part that the lab's
+ * simulation of memory caches counts by itself (user/region.h); result->part says which.
+ */
 struct watch {
 	double user, system, elapsed, cpu;
 	uint64_t faults, blocks_in, blocks_out;
 };
-void watch_start(struct watch *watch);
+void watch_start(const struct plan *plan, struct watch *watch, struct result *result);
 void watch_stop(const struct watch *watch, struct result *result);
 
 /*
@@ -97,13 +109,22 @@ bool test_possible(const struct plan *plan, const struct variant *variant, const
 		   char why[64]);
 
 /* Run one test; the result's error and counts tell how it went. The file is left for the next. */
-void test_run(const struct plan *plan, const struct variant *variant, const char *test,
+void test_run(struct plan *plan, const struct variant *variant, const char *test,
 	      struct result *result);
 
-/* A mix of YCSB, @mix from 'a' to 'f', on a table that is loaded first. */
-void ycsb_run(const struct plan *plan, const struct variant *variant, char mix,
-	      struct result *result);
+/*
+ * A mix of YCSB, @mix from 'a' to 'f', on a table that is loaded first; with plan->loaded on the
+ * file that is there (-ENOENT: there is none), as YCSB itself does with one mix after the other.
+ * -ERANGE: more inserts were drawn than the set has room for.
+ */
+void ycsb_run(struct plan *plan, const struct variant *variant, char mix, struct result *result);
 bool ycsb_writes(char mix);
+
+/* Records that the inserts of a mix may take. 0: the mix inserts none. */
+uint64_t ycsb_inserts(const struct plan *plan, char mix);
+
+/* Whether threads of @mix need the bench's lock, since the system has no threads of its own. */
+bool ycsb_needs_lock(const struct plan *plan, const struct variant *variant, char mix);
 
 /* Put all records of the set; refused ones are counted. 0 or a negative errno. */
 int put_all(const struct plan *plan, struct table *table, struct result *result);

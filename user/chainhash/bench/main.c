@@ -17,291 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench.h"
-
-enum { VARIANTS = 64, STEPS = 64, THREADS_MOST = 64, RUNS_MOST = 999 };
-
-static const char usage[] =
-	"Usage: hashbench DATA [OPTION...]\n"
-	"\n"
-	"DATA is one of\n"
-	"  --words FILE          words, a line each (makedata.py writes a dictionary)\n"
-	"  --passwd FILE         accounts, two records each\n"
-	"  --records N           records of 16 and 100 bytes\n"
-	"\n"
-	"  --system NAME[:OPTION=VALUE,...]  one more system to run (without any: all)\n"
-	"  --set OPTION=VALUE,...  of every system that has the option: bucket, fill, cache ...\n"
-	"  --nelem known|unknown|N  how many elements systems are told to expect (known)\n"
-	"  --tests NAME,...      create read verify keys pairs both memory, a to f (the first five\n"
-	"                        and memory)\n"
-	"  --runs N              of each, in turn (9)\n"
-	"  --folder PATH         for the files (.)\n"
-	"  --cold                drop the kernel's caches before tests that open a file (as root)\n"
-	"  --operations N        of a mix (100000)\n"
-	"  --threads N,...       of a mix (1)\n"
-	"  --zipf S              the exponent of a mix (0.99)\n"
-	"  --seed N              of records and mixes (1991)\n"
-	"  --list                the systems, their options, and the adapters that are not built\n";
-
-struct step {
-	const char *test;
-	unsigned threads;
-};
-
-struct command {
-	const char *words, *passwd, *common, *nelem, *tests, *threads;
-	uint64_t records, runs;
-	const char *systems[VARIANTS];
-	size_t system_count;
-};
-
-static void refuse(const char *what, const char *why)
-{
-	fprintf(stderr, "hashbench: %s: %s\n", what, why);
-	exit(2);
-}
-
-static uint64_t number(const char *name, const char *text, uint64_t least, uint64_t most)
-{
-	char *end, why[80];
-	uint64_t value;
-
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || value < least || value > most) {
-		snprintf(why, sizeof(why), "a number from %llu to %llu, not '%.20s'",
-			 (unsigned long long)least, (unsigned long long)most, text);
-		refuse(name, why);
-	}
-	return value;
-}
-
-static void list_systems(void)
-{
-	for (size_t i = 0; every_system[i]; i++) {
-		const struct option_rule *rule = every_system[i]->options;
-
-		printf("%-14s %s\n", every_system[i]->name, every_system[i]->summary);
-		for (; rule && rule->name; rule++) {
-			printf("    %-12s %s (", rule->name, rule->meaning);
-			for (size_t j = 0; rule->words && rule->words[j]; j++)
-				printf("%s%s", j ? "|" : "", rule->words[j]);
-			if (!rule->words)
-				printf("%llu to %llu; %llu", (unsigned long long)rule->least,
-				       (unsigned long long)rule->most,
-				       (unsigned long long)rule->usual);
-			printf(")\n");
-		}
-	}
-	for (size_t i = 0; absent_systems[i]; i++)
-		printf("absent: %s\n", absent_systems[i]);
-}
-
-static void read_data_option(struct command *command, struct plan *plan, const char *name,
-			     const char *value)
-{
-	if (!strcmp(name, "--words"))
-		command->words = value;
-	else if (!strcmp(name, "--passwd"))
-		command->passwd = value;
-	else if (!strcmp(name, "--records"))
-		command->records = number(name, value, 1, 1000000000);
-	else if (!strcmp(name, "--seed"))
-		plan->seed = number(name, value, 0, UINT64_MAX);
-	else if (!strcmp(name, "--operations"))
-		plan->operations = number(name, value, 1, 1000000000);
-	else
-		refuse(name, "no such option (--help)");
-}
-
-static void read_option(struct command *command, struct plan *plan, const char *name,
-			const char *value)
-{
-	char *end;
-
-	if (!value)
-		refuse(name, "the value is missing");
-	if (!strcmp(name, "--system")) {
-		if (command->system_count == VARIANTS)
-			refuse(name, "at most 64");
-		command->systems[command->system_count++] = value;
-	} else if (!strcmp(name, "--set")) {
-		command->common = value;
-	} else if (!strcmp(name, "--nelem")) {
-		command->nelem = value;
-	} else if (!strcmp(name, "--tests")) {
-		command->tests = value;
-	} else if (!strcmp(name, "--threads")) {
-		command->threads = value;
-	} else if (!strcmp(name, "--folder")) {
-		plan->folder = value;
-	} else if (!strcmp(name, "--runs")) {
-		command->runs = number(name, value, 1, RUNS_MOST);
-	} else if (!strcmp(name, "--zipf")) {
-		plan->zipf = strtod(value, &end);
-		if (*end || !(plan->zipf > 0 && plan->zipf < 10) || plan->zipf == 1)
-			refuse(name, "a number above 0 and below 10, but not 1");
-	} else {
-		read_data_option(command, plan, name, value);
-	}
-}
-
-static void read_command(int count, char **words, struct command *command, struct plan *plan)
-{
-	for (int i = 1; i < count; i++) {
-		if (!strcmp(words[i], "--help")) {
-			fputs(usage, stdout);
-			exit(0);
-		}
-		if (!strcmp(words[i], "--list")) {
-			list_systems();
-			exit(0);
-		}
-		if (!strcmp(words[i], "--cold")) {
-			plan->cold = true;
-			continue;
-		}
-		read_option(command, plan, words[i], words[i + 1]);
-		i++;
-	}
-	if (!command->words + !command->passwd + !command->records != 2)
-		refuse("data", "one of --words, --passwd and --records (--help)");
-}
-
-/* The next of the words between commas in *@rest. */
-static char *next_word(char **rest)
-{
-	char *word = strsep(rest, ",");
-
-	if (word && !*word)
-		refuse("a list", "nothing between two commas");
-	return word;
-}
-
-static char *copy_of(const char *text)
-{
-	char *copy = strdup(text);
-
-	if (!copy)
-		refuse("the command", "no memory");
-	return copy;
-}
-
-static const char *test_named(const char *name)
-{
-	for (size_t i = 0; test_names[i]; i++)
-		if (!strcmp(test_names[i], name))
-			return test_names[i];
-	refuse(name, "no such test (--help)");
-	return NULL;
-}
-
-/* The numbers of --threads; how many they are. */
-static size_t read_threads(const struct command *command, unsigned *threads)
-{
-	char *list = copy_of(command->threads), *text;
-	size_t count = 0;
-
-	while ((text = next_word(&list))) {
-		if (count == THREADS_MOST)
-			refuse("--threads", "at most 64 numbers");
-		threads[count++] = (unsigned)number("--threads", text, 1, THREADS_MOST);
-	}
-	return count;
-}
-
-/* Every test of the list; a mix for each number of threads. */
-static size_t read_steps(const struct command *command, struct step *steps)
-{
-	char *tests = copy_of(command->tests), *name;
-	unsigned threads[THREADS_MOST];
-	const size_t numbers = read_threads(command, threads);
-	size_t count = 0;
-
-	while ((name = next_word(&tests))) {
-		const char *test = test_named(name);
-		const size_t times = test[1] ? 1 : numbers;
-
-		for (size_t i = 0; i < times; i++) {
-			if (count == STEPS)
-				refuse("--tests", "at most 64 with their numbers of threads");
-			steps[count].test = test;
-			steps[count++].threads = test[1] ? 1 : threads[i];
-		}
-	}
-	return count;
-}
-
-/* A number for an option if the system has it; a word or what is out of its range is refused. */
-static void set_if_there(struct variant *variant, const char *setting)
-{
-	char text[128], message[256];
-	uint64_t values[SYSTEM_OPTIONS];
-	int place;
-
-	snprintf(text, sizeof(text), "%.*s", (int)strcspn(setting, "="), setting);
-	place = system_option(variant->system, text);
-	if (place < 0)
-		return;
-	if (system_options(variant->system, setting, values, message, sizeof(message)))
-		refuse(variant->system->name, message);
-	variant->values[place] = values[place];
-}
-
-static void set_nelem(struct variant *variant, const char *nelem, size_t known)
-{
-	char setting[64];
-
-	if (!strcmp(nelem, "unknown"))
-		return;
-	if (!strcmp(nelem, "known"))
-		snprintf(setting, sizeof(setting), "nelem=%zu", known);
-	else
-		snprintf(setting, sizeof(setting), "nelem=%llu",
-			 (unsigned long long)number("--nelem", nelem, 1, 1000000000));
-	set_if_there(variant, setting);
-}
-
-static void set_all(struct variant *variant, const char *settings)
-{
-	char *rest = *settings ? copy_of(settings) : NULL, *setting;
-
-	while ((setting = next_word(&rest)))
-		set_if_there(variant, setting);
-}
-
-/* What stands behind the system's name goes before what is set for all. */
-static void read_variant(const struct command *command, struct variant *variant, const char *text,
-			 size_t known)
-{
-	const size_t length = strcspn(text, ":");
-	const char *own = text[length] ? text + length + 1 : "";
-	char name[64], message[256];
-	uint64_t values[SYSTEM_OPTIONS];
-
-	snprintf(name, sizeof(name), "%.*s", (int)length, text);
-	snprintf(variant->label, sizeof(variant->label), "%s", text);
-	variant->system = any_system_named(name);
-	if (!variant->system)
-		refuse(name, "no such system in this build (--list)");
-	if (system_options(variant->system, own, values, message, sizeof(message)))
-		refuse(variant->system->name, message);
-	system_options(variant->system, NULL, variant->values, message, sizeof(message));
-	set_nelem(variant, command->nelem, known);
-	set_all(variant, command->common ? command->common : "");
-	set_all(variant, own);
-}
-
-static size_t read_variants(const struct command *command, struct variant *variants, size_t known)
-{
-	size_t count = command->system_count;
-
-	for (size_t i = 0; i < count; i++)
-		read_variant(command, &variants[i], command->systems[i], known);
-	for (; !command->system_count && every_system[count]; count++)
-		read_variant(command, &variants[count], every_system[count]->name, known);
-	return count;
-}
+#include "command.h"
 
 /* Several threads are told to a system that wants to know. */
 static struct variant for_threads(const struct variant *variant, unsigned threads)
@@ -309,7 +25,7 @@ static struct variant for_threads(const struct variant *variant, unsigned thread
 	struct variant changed = *variant;
 
 	if (threads > 1)
-		set_if_there(&changed, "threads=1");
+		variant_set(&changed, "threads=1");
 	return changed;
 }
 
@@ -417,16 +133,23 @@ static void print_medians(const struct plan *plan, const struct variant *variant
 	free(of_test);
 }
 
+/* Memory that all processes share. */
+static void *shared(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		refuse("shared memory", strerror(errno));
+	return memory;
+}
+
 static int run_all(struct plan *plan, const struct variant *variants, size_t systems,
 		   const struct step *steps, size_t count, unsigned runs)
 {
 	const size_t a_run = systems * count;
-	struct result *results = mmap(NULL, runs * a_run * sizeof(*results), PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct result *results = shared(runs * a_run * sizeof(*results));
 	int status = 0;
 
-	if (results == MAP_FAILED)
-		refuse("results", strerror(errno));
 	plan->runs = runs;
 	for (unsigned run = 0; run < runs; run++) {
 		for (size_t i = 0; i < systems; i++) {
@@ -443,6 +166,35 @@ static int run_all(struct plan *plan, const struct variant *variants, size_t sys
 	return status;
 }
 
+/* Records that the mixes insert into one table: all of them, or the one that inserts most. */
+static uint64_t inserts_of(const struct plan *plan, const struct step *steps, size_t count)
+{
+	uint64_t most = 0, all = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t own = 0;
+
+		if (!steps[i].test[1])
+			own = ycsb_inserts(plan, steps[i].test[0]);
+		all += own;
+		most = own > most ? own : most;
+	}
+	return plan->loaded ? all : most;
+}
+
+static void read_data(const struct command *command, const struct plan *plan, struct dataset *set,
+		      uint64_t inserts)
+{
+	if (command->words)
+		data_read_words(set, command->words);
+	else if (command->passwd)
+		data_read_passwd(set, command->passwd);
+	else
+		data_make(set, command->records, inserts, plan->seed);
+	if (command->name)
+		snprintf(set->name, sizeof(set->name), "%s", command->name);
+}
+
 int main(int count, char **words)
 {
 	static struct variant variants[VARIANTS];
@@ -454,20 +206,13 @@ int main(int count, char **words)
 				  .tests = "create,read,verify,keys,pairs,memory",
 				  .threads = "1",
 				  .runs = 9};
-	size_t step_count, systems, known;
+	size_t step_count, systems;
 
-	read_command(count, words, &command, &plan);
-	step_count = read_steps(&command, steps);
-	if (command.words)
-		data_read_words(&set, command.words);
-	else if (command.passwd)
-		data_read_passwd(&set, command.passwd);
-	else
-		data_make(&set, command.records, plan.operations, plan.seed);
-	known = set.count;
-	/* A mix inserts records of its own. */
-	for (size_t i = 0; i < step_count; i++)
-		known = steps[i].test[1] ? known : set.room;
-	systems = read_variants(&command, variants, known);
+	command_read(count, words, &command, &plan);
+	step_count = command_steps(&command, steps);
+	read_data(&command, &plan, &set, inserts_of(&plan, steps, step_count));
+	plan.parts = shared(sizeof(*plan.parts));
+	/* Of a table with mixes what they insert is to be expected, too. */
+	systems = command_variants(&command, variants, set.room);
 	return run_all(&plan, variants, systems, steps, step_count, (unsigned)command.runs);
 }

@@ -13,22 +13,26 @@ static const struct number {
 	const char *name;
 	size_t offset;
 	bool whole;
+	bool optional; /* left out where it is 0 */
 } numbers[] = {
-	{"user", offsetof(struct result, user), false},
-	{"sys", offsetof(struct result, system), false},
-	{"elapsed", offsetof(struct result, elapsed), false},
-	{"cpu", offsetof(struct result, cpu), false},
-	{"operations", offsetof(struct result, operations), true},
-	{"refused", offsetof(struct result, refused), true},
-	{"missing", offsetof(struct result, missing), true},
-	{"wrong", offsetof(struct result, wrong), true},
-	{"faults", offsetof(struct result, faults), true},
-	{"blocks_in", offsetof(struct result, blocks_in), true},
-	{"blocks_out", offsetof(struct result, blocks_out), true},
-	{"resident_kb", offsetof(struct result, resident), true},
-	{"bytes", offsetof(struct result, bytes), true},
-	{"disk_bytes", offsetof(struct result, disk_bytes), true},
-	{"stored", offsetof(struct result, stored), true},
+	{"user", offsetof(struct result, user), false, false},
+	{"sys", offsetof(struct result, system), false, false},
+	{"elapsed", offsetof(struct result, elapsed), false, false},
+	{"cpu", offsetof(struct result, cpu), false, false},
+	{"operations", offsetof(struct result, operations), true, false},
+	{"refused", offsetof(struct result, refused), true, false},
+	{"missing", offsetof(struct result, missing), true, false},
+	{"wrong", offsetof(struct result, wrong), true, false},
+	{"faults", offsetof(struct result, faults), true, false},
+	{"blocks_in", offsetof(struct result, blocks_in), true, false},
+	{"blocks_out", offsetof(struct result, blocks_out), true, false},
+	{"resident_kb", offsetof(struct result, resident), true, false},
+	{"bytes", offsetof(struct result, bytes), true, false},
+	{"disk_bytes", offsetof(struct result, disk_bytes), true, false},
+	{"stored", offsetof(struct result, stored), true, false},
+	{"wait", offsetof(struct result, wait), false, true},
+	{"operations_per_second", offsetof(struct result, rate), false, true},
+	{"disk_per_byte", offsetof(struct result, disk_ratio), false, true},
 };
 enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };
 
@@ -45,11 +49,26 @@ static void print_start(const struct plan *plan, const struct variant *variant,
 	printf("{\"system\": \"%s\", \"data\": \"%s\", \"test\": \"%s\", \"threads\": %u",
 	       variant->label, plan->set->name, result->test, result->threads);
 	/* What an experiment of the lab calls it. */
-	printf(", \"case\": \"%s %s\"", plan->set->name, result->test);
+	printf(", \"case\": \"%s %s", plan->set->name, result->test);
+	if (!result->test[1])
+		printf(", %u thread%s", result->threads, result->threads > 1 ? "s" : "");
+	printf("\"");
+	if (result->locked)
+		printf(", \"locked\": true");
+}
+
+/* What lab/sweep/measures.py looks for in a line: the part of the simulation, and its time. */
+static void print_part(const struct result *result)
+{
+	if (result->part)
+		printf(", \"part\": %llu, \"elapsed_ns\": %.0f",
+		       (unsigned long long)result->part - 1, result->elapsed * 1e9);
 }
 
 static void print_number(const struct number *number, double value)
 {
+	if (number->optional && value == 0)
+		return;
 	if (number->whole)
 		printf(", \"%s\": %.0f", number->name, value);
 	else
@@ -69,6 +88,7 @@ void report_result(const struct plan *plan, const struct variant *variant, unsig
 		printf(", \"error\": \"%s\"", strerror(-result->error));
 	for (size_t i = 0; i < NUMBERS; i++)
 		print_number(&numbers[i], value_of(result, &numbers[i]));
+	print_part(result);
 	printf("}\n");
 }
 
@@ -103,6 +123,8 @@ void report_median(const struct plan *plan, const struct variant *variant, struc
 			values[run] = value_of(&results[run], &numbers[i]);
 		print_number(&numbers[i], median(values, count));
 	}
+	if (count == 1)
+		print_part(results);
 	printf("}\n");
 	free(values);
 }

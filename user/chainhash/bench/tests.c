@@ -6,8 +6,8 @@
  *	verify	the same, and the data compared with what was put
  *	keys	all keys in the table's own order ("sequential retrieve")
  *	pairs	all keys and data in that order
- *	both	a new file, every pair put, then every key looked up; nothing is flushed (figures 5
- *to 7) memory	the same in memory ("create/read test"), and the table destroyed
+ *	both	a new file, every pair put, every key looked up; nothing is flushed: figures 5 to 7
+ *	memory	the same in memory ("create/read test"), and the table destroyed
  *
  * Opening and closing belong to what is measured, as they did when each test was a program.
  */
@@ -21,6 +21,17 @@
 #include <unistd.h>
 
 #include "bench.h"
+#ifdef __x86_64__
+#include "../../region.h"
+#else
+static void region_start(void)
+{
+}
+
+static void region_stop(void)
+{
+}
+#endif
 
 const char *const test_names[] = {"create", "read", "verify", "keys", "pairs", "both", "memory",
 				  "a",	    "b",    "c",      "d",    "e",     "f",    NULL};
@@ -38,10 +49,11 @@ static double seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-void watch_start(struct watch *watch)
+void watch_start(const struct plan *plan, struct watch *watch, struct result *result)
 {
 	struct rusage usage;
 
+	result->part = ++*plan->parts;
 	getrusage(RUSAGE_SELF, &usage);
 	watch->user = seconds(usage.ru_utime);
 	watch->system = seconds(usage.ru_stime);
@@ -50,14 +62,18 @@ void watch_start(struct watch *watch)
 	watch->blocks_out = (uint64_t)usage.ru_oublock;
 	watch->cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 	watch->elapsed = seconds_of(CLOCK_MONOTONIC);
+	region_start();
 }
 
 void watch_stop(const struct watch *watch, struct result *result)
 {
 	struct rusage usage;
 
+	region_stop();
 	result->elapsed = seconds_of(CLOCK_MONOTONIC) - watch->elapsed;
 	result->cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - watch->cpu;
+	if (result->threads == 1 && result->elapsed > result->cpu)
+		result->wait = result->elapsed - result->cpu;
 	getrusage(RUSAGE_SELF, &usage);
 	result->user = seconds(usage.ru_utime) - watch->user;
 	result->system = seconds(usage.ru_stime) - watch->system;
@@ -225,37 +241,22 @@ bool test_possible(const struct plan *plan, const struct variant *variant, const
 	else if ((!strcmp(test, "keys") || !strcmp(test, "pairs") || !strcmp(test, "e")) &&
 		 !variant->system->scan)
 		strcpy(why, "no scan");
-	else if (mix && plan->threads > 1 && ycsb_writes(test[0]) && !(traits & SYSTEM_THREADS))
-		strcpy(why, "no threads that write");
-	else if (mix && plan->threads > 1 && !(traits & (SYSTEM_THREADS | SYSTEM_READERS)))
-		strcpy(why, "no threads");
+	else if (mix && !plan->locked && ycsb_needs_lock(plan, variant, test[0]))
+		strcpy(why, traits & SYSTEM_READERS ? "no threads that write" : "no threads");
 	return !why[0];
 }
 
-void test_run(const struct plan *plan, const struct variant *variant, const char *test,
-	      struct result *result)
+/* A test of the text on the table at @path, from the opening to the closing. */
+static void run_on_table(const struct plan *plan, const struct variant *variant, const char *test,
+			 const char *path, struct result *result)
 {
-	const bool fresh = makes_table(test);
-	const char *path = strcmp(test, "memory") ? table_path(plan) : NULL;
+	const unsigned flags = makes_table(test) ? TABLE_CREATE : TABLE_READ_ONLY;
 	struct table *table;
 	struct watch watch;
 	int closed;
 
-	snprintf(result->test, sizeof(result->test), "%s", test);
-	result->threads = 1;
-	if (!test[1]) {
-		ycsb_run(plan, variant, test[0], result);
-		return;
-	}
-	if (fresh)
-		remove_files(plan);
-	else if (plan->cold)
-		result->error = drop_caches();
-	if (result->error)
-		return;
-	watch_start(&watch);
-	result->error = table_open(variant->system, &table, path,
-				   fresh ? TABLE_CREATE : TABLE_READ_ONLY, variant->values);
+	watch_start(plan, &watch, result);
+	result->error = table_open(variant->system, &table, path, flags, variant->values);
 	if (!result->error) {
 		result->error = in_table(plan, table, test, result);
 		closed = table_close(table);
@@ -263,6 +264,33 @@ void test_run(const struct plan *plan, const struct variant *variant, const char
 			result->error = closed;
 	}
 	watch_stop(&watch, result);
+}
+
+void test_run(struct plan *plan, const struct variant *variant, const char *test,
+	      struct result *result)
+{
+	const bool fresh = makes_table(test);
+	const char *path = strcmp(test, "memory") ? table_path(plan) : NULL;
+
+	snprintf(result->test, sizeof(result->test), "%s", test);
+	result->threads = 1;
+	if (!test[1]) {
+		ycsb_run(plan, variant, test[0], result);
+		return;
+	}
+	if (fresh && path) {
+		remove_files(plan);
+		plan->inserted = 0;
+	} else if (!fresh && plan->cold) {
+		result->error = drop_caches();
+	}
+	if (result->error)
+		return;
+	run_on_table(plan, variant, test, path, result);
 	if (path)
 		each_file(plan, add_size, result);
+	if (result->elapsed > 0)
+		result->rate = (double)result->operations / result->elapsed;
+	if (result->stored)
+		result->disk_ratio = (double)result->disk_bytes / (double)result->stored;
 }

@@ -1,10 +1,12 @@
 /*
  * ycsb.c - the six mixes of YCSB (Cooper and others 2010) by name, on one to many threads.
  *
- *	a	half reads, half updates		b	95 of 100 reads, the rest updates
- *	c	reads only				d	95 of 100 reads of the latest, the
- *rest inserts e	95 of 100 short scans, the rest inserts	f	half reads, half
- *read-modify-writes
+ * - a: half reads, half updates
+ * - b: 95 of 100 reads, the rest updates
+ * - c: reads only
+ * - d: 95 of 100 reads of the latest, the rest inserts
+ * - e: 95 of 100 short scans, the rest inserts
+ * - f: half reads, half read-modify-writes
  *
  * Which record is drawn by Zipf's law, exponent 0.99 by default: of `a` to `c`, `e` and `f` the
  * ranks are scattered over the records by a permutation, of `d` rank 1 is what was inserted last. A
@@ -12,7 +14,12 @@
  * 100 records. An insert adds a record that was not there; each thread has its own.
  *
  * All operations are drawn before the clock starts. The table is loaded before that, too, and on a
- * disk synced; threads get their handles before as well.
+ * disk synced; threads get their handles before as well. A table of 10 million records is loaded
+ * but once (plan->loaded), and the mixes run on it one after the other, each with inserts of its
+ * own.
+ *
+ * Threads of a system that has none (or no second writer) can take turns by a lock around each
+ * operation and its one handle, as their programs would have to.
  */
 #include <math.h>
 #include <pthread.h>
@@ -40,6 +47,31 @@ static const struct mix {
 bool ycsb_writes(char mix)
 {
 	return mixes[mix - 'a'].percent[READ] < 100;
+}
+
+static uint64_t operations_of(const struct plan *plan, const struct mix *mix)
+{
+	return mix->percent[SCAN] && plan->scans ? plan->scans : plan->operations;
+}
+
+/* Twice what is drawn on average, and some for a few operations. */
+uint64_t ycsb_inserts(const struct plan *plan, char mix)
+{
+	const uint64_t operations = operations_of(plan, &mixes[mix - 'a']);
+	const uint64_t most = operations / 50 * (uint64_t)mixes[mix - 'a'].percent[INSERT] + 1000;
+
+	if (!mixes[mix - 'a'].percent[INSERT])
+		return 0;
+	return most < operations ? most : operations;
+}
+
+bool ycsb_needs_lock(const struct plan *plan, const struct variant *variant, char mix)
+{
+	const unsigned traits = variant->system->traits;
+
+	if (plan->threads == 1 || traits & SYSTEM_THREADS)
+		return false;
+	return ycsb_writes(mix) || !(traits & SYSTEM_READERS);
 }
 
 /*
@@ -98,10 +130,12 @@ struct worker {
 	struct operation *operations;
 	uint64_t count;
 	struct cursor cursor;
+	uint64_t inserted; /* how many of the operations are inserts */
 	uint64_t missing, wrong, refused;
 	int error;
 	pthread_t thread;
 	pthread_barrier_t *start;
+	pthread_mutex_t *lock; /* NULL: none is needed */
 };
 
 static size_t common_divisor(size_t a, size_t b)
@@ -135,11 +169,15 @@ static uint32_t draw_kind(const struct mix *mix, uint64_t *state)
 	return kind;
 }
 
-/* The operations of thread @number of @threads, whose inserts are every @threads-th new record. */
-static void draw_operations(const struct plan *plan, const struct mix *mix, struct worker *worker,
-			    unsigned number)
+/*
+ * The operations of thread @number of @threads, whose inserts are every @threads-th new record.
+ * -ERANGE: there are no records left for them.
+ */
+static int draw_operations(const struct plan *plan, const struct mix *mix, struct worker *worker,
+			   unsigned number)
 {
 	const size_t count = plan->set->count, factor = scattering(count);
+	const uint64_t fresh = count + plan->inserted;
 	uint64_t state = plan->seed + 1 + number, inserted = 0;
 	struct zipf zipf;
 
@@ -151,15 +189,19 @@ static void draw_operations(const struct plan *plan, const struct mix *mix, stru
 		operation->kind = draw_kind(mix, &state);
 		operation->scan = 1 + (uint32_t)(random_next(&state) % SCAN_MOST);
 		if (operation->kind == INSERT)
-			operation->record = count + number + inserted++ * plan->threads;
+			operation->record = fresh + number + inserted++ * plan->threads;
 		else if (!mix->latest)
 			operation->record =
 				(uint64_t)((unsigned __int128)(rank - 1) * factor % count);
 		else if (rank <= inserted)
-			operation->record = count + number + (inserted - rank) * plan->threads;
+			operation->record = fresh + number + (inserted - rank) * plan->threads;
 		else
 			operation->record = count - (rank - inserted);
+		if (operation->record >= plan->set->room)
+			return -ERANGE;
 	}
+	worker->inserted = inserted;
+	return 0;
 }
 
 /* One record in the way of @operation->kind; the errno of the table. */
@@ -199,8 +241,13 @@ static void *work(void *argument)
 
 	pthread_barrier_wait(worker->start);
 	for (uint64_t i = 0; i < worker->count && !worker->error; i++) {
-		const int error = operate(worker, &worker->operations[i]);
+		int error;
 
+		if (worker->lock)
+			pthread_mutex_lock(worker->lock);
+		error = operate(worker, &worker->operations[i]);
+		if (worker->lock)
+			pthread_mutex_unlock(worker->lock);
 		if (error == -ENOENT)
 			worker->missing++;
 		else if (error == -EMSGSIZE || error == -ENOSPC)
@@ -215,13 +262,17 @@ static void *work(void *argument)
 static int have_worker(const struct plan *plan, const struct mix *mix, struct table *table,
 		       struct worker *worker, unsigned number)
 {
+	int error;
+
 	worker->set = plan->set;
-	worker->count = plan->operations / plan->threads;
+	worker->count = operations_of(plan, mix) / plan->threads;
 	worker->operations = malloc((worker->count + 1) * sizeof(*worker->operations));
 	if (!worker->operations)
 		return -ENOMEM;
-	draw_operations(plan, mix, worker, number);
-	if (number)
+	error = draw_operations(plan, mix, worker, number);
+	if (error)
+		return error;
+	if (number && !worker->lock)
 		return table_attach(table, &worker->table);
 	worker->table = table;
 	return 0;
@@ -239,7 +290,7 @@ static int run_workers(const struct plan *plan, struct worker *workers, struct r
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
 			return -EAGAIN; /* the process ends with those that wait */
 	}
-	watch_start(&watch);
+	watch_start(plan, &watch, result);
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
 	watch_stop(&watch, result);
@@ -264,32 +315,64 @@ static int load(const struct plan *plan, struct table *table, struct result *res
 	return error ? error : table_sync(table);
 }
 
-void ycsb_run(const struct plan *plan, const struct variant *variant, char mix,
-	      struct result *result)
+/* A table with the set's records, made or as it lies on the disk. */
+static int open_loaded(const struct plan *plan, const struct variant *variant, struct table **table,
+		       struct result *result)
 {
 	const bool on_disk = variant->system->traits & SYSTEM_DISK;
+	const bool made = plan->loaded && on_disk;
+	const char *path = on_disk ? table_path(plan) : NULL;
+	const unsigned flags = made ? 0 : TABLE_CREATE;
+	int error;
+
+	if (!made)
+		remove_files(plan);
+	error = table_open(variant->system, table, path, flags, variant->values);
+	if (!error && !made) {
+		error = load(plan, *table, result);
+		if (error)
+			table_close(*table);
+	}
+	return error;
+}
+
+/* The next mix on this file inserts other records. */
+static void count_inserted(struct plan *plan, const struct worker *workers)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < plan->threads; i++)
+		most = workers[i].inserted > most ? workers[i].inserted : most;
+	plan->inserted += most * plan->threads;
+}
+
+void ycsb_run(struct plan *plan, const struct variant *variant, char mix, struct result *result)
+{
 	struct worker *workers = calloc(plan->threads, sizeof(*workers));
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct table *table;
 
 	result->threads = plan->threads;
-	result->error = workers ? 0 : -ENOMEM;
-	remove_files(plan);
-	if (!result->error)
-		result->error =
-			table_open(variant->system, &table, on_disk ? table_path(plan) : NULL,
-				   TABLE_CREATE, variant->values);
+	result->locked = ycsb_needs_lock(plan, variant, mix);
+	if (!plan->loaded)
+		plan->inserted = 0;
+	result->error = workers ? open_loaded(plan, variant, &table, result) : -ENOMEM;
 	if (result->error) {
 		free(workers);
 		return;
 	}
-	result->error = load(plan, table, result);
-	for (unsigned i = 0; i < plan->threads && !result->error; i++)
+	for (unsigned i = 0; i < plan->threads && !result->error; i++) {
+		workers[i].lock = result->locked ? &lock : NULL;
 		result->error = have_worker(plan, &mixes[mix - 'a'], table, &workers[i], i);
+	}
 	if (!result->error)
 		result->error = run_workers(plan, workers, result);
+	if (result->elapsed > 0)
+		result->rate = (double)result->operations / result->elapsed;
+	count_inserted(plan, workers);
 	for (unsigned i = 0; i < plan->threads; i++) {
 		free(workers[i].operations);
-		if (i && workers[i].table)
+		if (i && workers[i].table && !workers[i].lock)
 			table_close(workers[i].table);
 	}
 	free(workers);
