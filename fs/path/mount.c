@@ -68,7 +68,7 @@ static struct mount *find_mount(const struct mount *parent, const struct dentry 
 	return found;
 }
 
-struct mount *mount_on(const struct mount *mount, const struct dentry *dentry)
+struct mount *mounted_on(const struct mount *mount, const struct dentry *dentry)
 {
 	guard(spinlock, mount_lock());
 	return find_mount(mount, dentry);

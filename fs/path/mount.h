@@ -82,7 +82,7 @@ spinlock_t *mount_lock(void);
 extern seqcount_t mount_sequence;
 /* The newest mount on @dentry of @mount, or NULL, without a reference: it stays for a grace period.
  * Takes mount_lock; between rcu_read_lock() and rcu_read_unlock(). */
-struct mount *mount_on(const struct mount *mount, const struct dentry *dentry);
+struct mount *mounted_on(const struct mount *mount, const struct dentry *dentry);
 
 /* If something is mounted on *@path, whose dentry has D_MOUNTED, go there: was there something?
  * References move along. */

@@ -55,7 +55,7 @@ static bool enter(struct lockless_place *place, struct dentry *dentry)
 	struct mount *mount;
 
 	while ((READ_ONCE(path.dentry->flags) & D_MOUNTED) &&
-	       (mount = mount_on(path.mount, path.dentry)) != NULL)
+	       (mount = mounted_on(path.mount, path.dentry)) != NULL)
 		path = (struct path){mount, mount->root};
 	u32 sequence = read_seqcount_begin(&path.dentry->sequence);
 	struct inode *inode = READ_ONCE(path.dentry->inode);
