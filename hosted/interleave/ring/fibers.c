@@ -258,7 +258,10 @@ static void between_translation_and_use(void)
 
 static void sleep_until_woken(void)
 {
+	u32 pc = running->last_pc;
+
 	rcu_idle_enter(); /* its CPU has nothing else to do */
+	running->last_pc = pc; /* where it sleeps is told, and not that */
 	running->asleep = true;
 	while (running->task->state != TASK_RUNNING) {
 		struct fiber *next = highest();
