@@ -217,35 +217,27 @@ void call_rcu(struct rcu_head *head, void (*function)(struct rcu_head *head))
 		task_set_pending(current, TASK_PENDING_RCU);
 }
 
+static DEFINE_WAIT_QUEUE(rcu_wait); /* of all who synchronize: rare */
+
 struct waiter {
 	struct rcu_head rcu;
-	struct task *task;
 	bool done;
 };
 
 static void tell_waiter(struct rcu_head *head)
 {
-	struct waiter *waiter = container_of(head, struct waiter, rcu);
-	struct task *task = waiter->task;
-
-	smp_store_release(&waiter->done, true); /* it may be gone after this */
-	wake_up_task(task);
+	smp_store_release(&container_of(head, struct waiter, rcu)->done, true);
+	wake_up(&rcu_wait); /* the waiter, and his task, may be gone already */
 }
 
 void synchronize_rcu(void)
 {
-	struct waiter waiter = {.task = current};
+	struct waiter waiter = {.done = false};
 
 	might_sleep();
 	call_rcu(&waiter.rcu, tell_waiter);
-	for (;;) {
-		task_set_pending(current, TASK_PENDING_RCU);
-		set_current_state(TASK_UNINTERRUPTIBLE);
-		if (smp_load_acquire(&waiter.done))
-			break;
-		schedule();
-	}
-	__set_current_state(TASK_RUNNING);
+	task_set_pending(current, TASK_PENDING_RCU); /* the callback joins the others' at once */
+	wait_event(rcu_wait, smp_load_acquire(&waiter.done));
 }
 
 /* Has @cpu no callback that it had when it had joined @joined times? */

@@ -80,7 +80,7 @@ static __always_inline void rcu_read_unlock(void)
 }
 
 /* Call function(@head) after a grace period, in no task's name: it does not sleep and takes no lock
- * but a slab's. Process context, outside of readers; does not sleep. */
+ * but a slab's or a wait queue's. Process context, outside of readers; does not sleep. */
 void call_rcu(struct rcu_head *head, void (*function)(struct rcu_head *head));
 
 /* Returns after a grace period. Sleeps. */
