@@ -7,6 +7,10 @@
 #include "hash/cache.h"
 #include "core/lock/spinlock.h"
 
+#ifndef TABLE_LOCK_HEADER
+#define TABLE_LOCK_HEADER "hash/lock/bucket.h"
+#endif
+
 #define TABLE_PASTE_(a, b) a##_##b
 #define TABLE_PASTE(a, b) TABLE_PASTE_(a, b)
 #define T(name) TABLE_PASTE(TABLE, name)

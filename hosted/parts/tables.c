@@ -38,9 +38,6 @@ struct key {
 #define TABLE_OBJECT struct object
 #define TABLE_LINK link
 #define TABLE_KEY struct key
-#ifndef TABLE_LOCK_HEADER
-#define TABLE_LOCK_HEADER "hash/lock/bucket.h"
-#endif
 #define TABLE_ORDER(object) ((object)->number)
 #include TABLE_HEADER
 

@@ -86,7 +86,8 @@ def check_choice(choice: Choice) -> None:
 @cache
 def _sources() -> str:
     """A digest of everything but the chosen functions that goes into an engine."""
-    folders = [TOP / name for name in ("hash", "hash/any", "hash/name", "hash/table", "hosted/include/arch", "core")]
+    rooms = ("hash", "hash/any", "hash/name", "hash/table", "hash/lock", "hosted/include/arch", "core")
+    folders = [TOP / name for name in rooms]
     folders += sorted(path for path in (TOP / "core").rglob("*") if path.is_dir())
     files = [path for folder in folders for path in sorted(folder.glob("*")) if path.suffix in (".c", ".h", ".def")]
     said = subprocess.run([CC, "--version"], capture_output=True, text=True, check=False).stdout

@@ -26,9 +26,9 @@ from lab.report import summary, words
 from lab.report.collect import CACHES, Judgement, Section, Table, concerned, short_revision
 from lab.report.figures import Chains, Misses
 from lab.report.numbers import Sample
-from lab.report.printed import Group, printed
 from lab.report.web import charts
 from lab.report.web.drawing import Chart, variable
+from lab.report.web.printed import Group, printed
 from lab.sweep import experiment as files
 
 FOLDER = Path(__file__).parent

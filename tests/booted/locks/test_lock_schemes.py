@@ -10,6 +10,7 @@ import pytest
 HERE = Path(__file__).parent
 SCHEMES = ["DENTRY_LOCK=rcu", "INODE_LOCK=rwlock", "BUFFER_LOCK=global", "PAGE_LOCK=rwlock"]
 
+
 @pytest.fixture(scope="session")
 def lockless(tmp_path_factory) -> Path:
     program = tmp_path_factory.mktemp("lockless") / "lockless"
@@ -22,7 +23,18 @@ def test_walks_without_locks(cw, lockless, tmp_path, monkeypatch):
     """Nobody misses what always exists, or reaches what is forbidden; the debug kernel finds nothing at the end."""
     monkeypatch.setenv("CW_OUTPUT", str(tmp_path / "build"))
     settings = [part for setting in (*SCHEMES, "DEBUG=y") for part in ("--set", setting)]
-    options = [*settings, "--add", f"{lockless}:/lockless", "--smp", "4", "--mem", "128M", "--quiet", "--timeout", "120"]
+    options = [
+        *settings,
+        "--add",
+        f"{lockless}:/lockless",
+        "--smp",
+        "4",
+        "--mem",
+        "128M",
+        "--quiet",
+        "--timeout",
+        "120",
+    ]
     script = "mkdir /root/w && chmod 755 /root /root/w && /lockless /root/w 8"
     result = cw("run", *options, "--", "/bin/sh", "-c", script, timeout=600)
     output = result.stdout.decode(errors="replace")

@@ -132,7 +132,7 @@ def test_the_times_of_each_cpu_add_up_to_the_clock(cw_run):
         clocks.append(float(uptime.split()[0]) * 100)
         idle.append([one[3] for one in times])
         sums.append([sum(one) for one in times])
-        assert abs(float(uptime.split()[1]) * 100 - sum(idle[-1])) < 12
+        assert abs(float(uptime.split()[1]) * 100 - sum(idle[-1])) < 20
     passed = clocks[1] - clocks[0]
     assert passed >= 50
     assert all(abs(after - before - passed) < 0.25 * passed for before, after in zip(*sums, strict=True)), sums

@@ -13,8 +13,8 @@ from lab.report.web import charts
 from lab.report.web.page import CHARTS, alone
 from lab.sweep.measures import value
 from tests.lab.report import plausible_results
+from tests.lab.report.page.test_report_page import Elements, said_on
 from tests.lab.report.report_samples import SMALL, TEXT, section
-from tests.lab.report.test_report_page import Elements, said_on
 
 need_lab()
 
