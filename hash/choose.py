@@ -131,32 +131,28 @@ def check_function(cache, name):
         raise ChoiceError(f"hash/{path.parent.name}/{name}.h does not define `u32 {function}(...)`: see hash/cache.h")
 
 
+def check_serves(cache, kind, what, name, names):
+    """Refuse a file of hash/@kind that is not there, or that does not serve this cache."""
+    if name not in names:
+        raise ChoiceError(f"no {what} '{name}'. There are:\n" + "\n".join(f"  {n}" for n in names))
+    served = served_caches(HASH / kind / f"{name}.h")
+    if cache not in served:
+        raise ChoiceError(
+            f"{cache.upper()}_{kind.upper()}={name} cannot work: {name} serves the caches {', '.join(served)} only"
+            f" (hash/{kind}/{name}.h says why)"
+        )
+
+
 def check_structure(cache, name):
     """Refuse a structure that is not there, or one that this cache cannot use."""
     if cache == "swap" and name in SHARED:
         return
-    names = [*(SHARED if cache == "swap" else ()), *structures()]
-    if name not in names:
-        raise ChoiceError(f"no table structure '{name}'. There are:\n" + "\n".join(f"  {n}" for n in names))
-    served = served_caches(HASH / "table" / f"{name}.h")
-    if cache not in served:
-        raise ChoiceError(
-            f"{cache.upper()}_TABLE={name} cannot work: {name} serves the caches {', '.join(served)} only"
-            f" (hash/table/{name}.h says why)"
-        )
+    check_serves(cache, "table", "table structure", name, [*(SHARED if cache == "swap" else ()), *structures()])
 
 
 def check_lock(cache, name, structure):
     """Refuse a lock scheme that is not there, or that this cache, or its structure, cannot use."""
-    names = schemes()
-    if name not in names:
-        raise ChoiceError(f"no lock scheme '{name}'. There are:\n" + "\n".join(f"  {n}" for n in names))
-    served = served_caches(HASH / "lock" / f"{name}.h")
-    if cache not in served:
-        raise ChoiceError(
-            f"{cache.upper()}_LOCK={name} cannot work: {name} serves the caches {', '.join(served)} only"
-            f" (hash/lock/{name}.h says why)"
-        )
+    check_serves(cache, "lock", "lock scheme", name, schemes())
     if name not in locks_of(structure):
         raise ChoiceError(
             f"{cache.upper()}_LOCK={name} cannot work with {cache.upper()}_TABLE={structure}, which has"

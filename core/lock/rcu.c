@@ -276,9 +276,4 @@ void rcu_assert_no_reader(void)
 	if (rcu_cpus[cpu_id()].readers && !panicking)
 		panic("rcu: a reader may sleep");
 }
-
-bool rcu_read_lock_held(void)
-{
-	return rcu_cpus[cpu_id()].readers > 0;
-}
 #endif

@@ -59,11 +59,9 @@ struct rcu_head {
 #ifdef CONFIG_DEBUG
 void rcu_count_section(int step); /* this CPU has so many readers more */
 void rcu_assert_no_reader(void);  /* panics if this CPU has one: the caller may sleep */
-bool rcu_read_lock_held(void);
 #else
 #define rcu_count_section(step) ((void)0)
 #define rcu_assert_no_reader() ((void)0)
-#define rcu_read_lock_held() true
 #endif
 
 /* A reader begins, and ends. They nest. */

@@ -7,5 +7,3 @@
  * of a name that all look up, all write the same lock.
  */
 #include "hash/lock/bucket_locks.h"
-
-enum { T(readers_lock) = true };

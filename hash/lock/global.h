@@ -10,8 +10,6 @@ struct T(locks) {
 	spinlock_t of_table;
 };
 
-enum { T(readers_lock) = true };
-
 static __always_inline void T(lock_bucket)(struct T(locks) * locks, u32 bucket)
 {
 	spin_lock(&locks->of_table);

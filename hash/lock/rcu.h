@@ -14,5 +14,3 @@
  * between rcu_read_lock() and rcu_read_unlock(), which the structure has to allow.
  */
 #include "hash/lock/bucket_locks.h"
-
-enum { T(readers_lock) = false };

@@ -17,8 +17,6 @@ struct T(locks) {
 	spinlock_t writers; /* one at a time; its class names the lock */
 };
 
-enum { T(readers_lock) = true };
-
 /* Wait until no writer has the lock, with a reader counted in; or until no reader has it. Saves
  * every register, as spin_lock_wait(). */
 static void ARCH_SAVES_REGISTERS T(wait_for_writer)(struct T(locks) * locks)
