@@ -68,6 +68,12 @@ struct user {
 static char command_line[65536];
 static unsigned records; /* sent on the control port so far */
 
+/*
+ * When the leader of a session ends, Linux hangs its terminal up and throws away what the terminal
+ * has yet to send: the end of what the job wrote. There init leads the session, and lives.
+ */
+static bool on_linux;
+
 static void complain(const char *format, ...)
 {
 	va_list args;
@@ -157,12 +163,18 @@ static void mark(const char *name)
 
 /*
  * The job's status, and the end. The orderly end of a machine is the value 33 from QEMU. What the
- * console has yet to send goes out first: QEMU ends at once, with whatever is still in a buffer.
+ * console has yet to send goes out first, even after a Ctrl-S: QEMU ends at once, with whatever is
+ * still in a buffer.
  */
 static void report_and_leave(int status)
 {
+	struct termios settings;
 	char text[32];
 
+	if (!tcgetattr(STDOUT_FILENO, &settings)) {
+		settings.c_iflag &= ~IXON;
+		tcsetattr(STDOUT_FILENO, TCSANOW, &settings);
+	}
 	tcdrain(STDOUT_FILENO);
 	snprintf(text, sizeof(text), "exit %d\n", status);
 	if (write_file("/proc/chainwalk/exit", text)) {
@@ -322,17 +334,26 @@ static void make_raw(void)
 	tcsetattr(0, TCSANOW, &settings);
 }
 
+/* A session with the console as its controlling terminal, led by the calling process. */
+static void begin_session(void)
+{
+	setsid();
+	/* A terminal by its own name, so that programs can reopen it; the console stands in for it.
+	 */
+	if (ioctl(0, TIOCSCTTY, 0))
+		complain("taking the console as controlling terminal");
+}
+
 /* In the child: become the job. Does not return. */
 static void become_job(const struct job *job)
 {
 	struct user user;
 	sigset_t none;
 
-	setsid();
-	/* A terminal by its own name, so that programs can reopen it; the console stands in for it.
-	 */
-	if (ioctl(0, TIOCSCTTY, 0))
-		complain("taking the console as controlling terminal");
+	if (!on_linux)
+		begin_session();
+	else if (setpgid(0, 0) || tcsetpgrp(0, getpid()))
+		complain("taking the foreground");
 	if (job->no_input) {
 		close(0);
 		if (open("/dev/null", O_RDONLY))
@@ -459,6 +480,9 @@ int main(void)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	read_job(&job);
+	on_linux = access("/proc/chainwalk", F_OK) != 0;
+	if (on_linux)
+		begin_session();
 
 	if (job.raw)
 		make_raw();

@@ -35,6 +35,17 @@ def test_a_job_runs_on_the_disk_with_its_user_cpus_and_status(kernel):
     assert {line.partition("=")[0] for line in lines[4:]} == {"PATH", "TERM", "HOME", "USER", "LOGNAME", "SHLVL", "PWD"}
 
 
+def test_a_job_s_last_words_are_waited_for(kernel, tmp_path):
+    """The console has yet to send them when the job ends, held up by a Ctrl-S; Linux would throw them away."""
+    typed = tmp_path / "typed"
+    typed.write_bytes(b"\x13")
+    options = machine.Options(kernel="linux", job=["sh", "-c", "sleep 1; exec echo last words"], quiet=True, timeout=20)
+    with typed.open("rb") as source:
+        result = machine.run(options, source=source)
+    assert result.status == 0, result.message
+    assert b"last words" in result.output
+
+
 @pytest.mark.parametrize(("root", "expected"), [("ram", "/dev/ram0 / ext2"), ("tmpfs", "rootfs / rootfs")])
 def test_roots_in_memory_and_icount(kernel, root, expected):
     result = job("grep ' / ' /proc/mounts; echo x > /new && cat /new", root=root, icount=root == "ram")
