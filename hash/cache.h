@@ -66,6 +66,19 @@ struct hash_counters {
 } __aligned(64);
 #define HASH_COUNTED 7 /* numbers in there */
 
+/* A lookup that has @found an object, or NULL, after visiting @steps objects. */
+static __always_inline void hash_count_find(struct hash_counters *counters, const void *found,
+					    u64 steps)
+{
+	if (found) {
+		counters->hits++;
+		counters->hit_steps += steps;
+	} else {
+		counters->misses++;
+		counters->miss_steps += steps;
+	}
+}
+
 /* The numbers of the caches, in the order of reports; key streams know them by these. There are
  * HASH_CACHES of them (generated): HASH_swap only where the swap cache has a table of its own. */
 enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_swap };
@@ -131,24 +144,20 @@ extern struct hash_counters page_counters[], buffer_counters[], inode_counters[]
  * written by lookups in process context on this CPU, which are not preempted in kernel mode. */
 #define HASH_COUNTERS(cache) cache##_counters
 #define HASH_COUNT(cache, counter, n) (cache##_counters[cpu_id()].counter += (n))
-/* The whole of a lookup: @found (an object or NULL) after visiting @steps objects, with @compares
- * key compares. */
+/* This CPU's counters, or, where nothing is counted, @others. */
+#define HASH_CPU_COUNTERS(cache, others) (&cache##_counters[cpu_id()])
+/* The whole of a lookup, with @key_compares key compares; the rest as hash_count_find(). */
 #define HASH_COUNT_FIND(cache, found, steps, key_compares)                                         \
 	do {                                                                                       \
 		struct hash_counters *_counters = &cache##_counters[cpu_id()];                     \
                                                                                                    \
 		_counters->compares += (key_compares);                                             \
-		if (found) {                                                                       \
-			_counters->hits++;                                                         \
-			_counters->hit_steps += (steps);                                           \
-		} else {                                                                           \
-			_counters->misses++;                                                       \
-			_counters->miss_steps += (steps);                                          \
-		}                                                                                  \
+		hash_count_find(_counters, found, steps);                                          \
 	} while (0)
 #else
 #define HASH_COUNTERS(cache) NULL
 #define HASH_COUNT(cache, counter, n) ((void)0)
+#define HASH_CPU_COUNTERS(cache, others) (others)
 #define HASH_COUNT_FIND(cache, found, steps, key_compares) ((void)0)
 #endif
 

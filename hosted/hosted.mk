@@ -28,7 +28,7 @@ HOSTED_CHOICES := $(foreach n,PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_
 	HASH_WORD HASH_STATS,$(if $(filter command line environment,$(origin $(n))),$(n)=$($(n))))
 # nonnull-attribute: no bytes may be copied from NULL, in the kernel
 HOSTED_SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute
-HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-parameter -DHOSTED -DHOSTED_TASKS -D_GNU_SOURCE $(HOSTED_SANITIZE) \
+HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-parameter -DHOSTED -DHOSTED_TASKS -Ddata_race=READ_ONCE -D_GNU_SOURCE $(HOSTED_SANITIZE) \
 	-I. -Ihosted/include -I$(HOSTED_O)/include \
 	-include $(HOSTED_O)/include/generated/autoconf.h -MMD -MP $(if $(CI),-Werror)
 

@@ -68,10 +68,8 @@ struct user {
 static char command_line[65536];
 static unsigned records; /* sent on the control port so far */
 
-/*
- * When the leader of a session ends, Linux hangs its terminal up and throws away what the terminal
- * has yet to send: the end of what the job wrote. There init leads the session, and lives.
- */
+/* When a session's leader ends, Linux hangs the terminal up and throws away what it has yet to
+ * send: the end of what the job wrote. There init leads the session, and lives. */
 static bool on_linux;
 
 static void complain(const char *format, ...)
@@ -161,20 +159,26 @@ static void mark(const char *name)
 	send_record("mark", text);
 }
 
-/*
- * The job's status, and the end. The orderly end of a machine is the value 33 from QEMU. What the
- * console has yet to send goes out first, even after a Ctrl-S: QEMU ends at once, with whatever is
- * still in a buffer.
- */
-static void report_and_leave(int status)
+/* Modes of the console that are not wanted. */
+static void turn_off(tcflag_t input, tcflag_t output, tcflag_t local)
 {
 	struct termios settings;
+
+	if (tcgetattr(0, &settings))
+		return;
+	settings.c_iflag &= ~input;
+	settings.c_oflag &= ~output;
+	settings.c_lflag &= ~local;
+	tcsetattr(0, TCSANOW, &settings);
+}
+
+/* The job's status, and the end, of which QEMU tells by the value 33. What the console has yet to
+ * send goes out first, even after a Ctrl-S: QEMU ends at once, whatever is still in a buffer. */
+static void report_and_leave(int status)
+{
 	char text[32];
 
-	if (!tcgetattr(STDOUT_FILENO, &settings)) {
-		settings.c_iflag &= ~IXON;
-		tcsetattr(STDOUT_FILENO, TCSANOW, &settings);
-	}
+	turn_off(IXON, 0, 0);
 	tcdrain(STDOUT_FILENO);
 	snprintf(text, sizeof(text), "exit %d\n", status);
 	if (write_file("/proc/chainwalk/exit", text)) {
@@ -209,8 +213,7 @@ static void mount_all(void)
 	mount_one("tmpfs", "/tmp", "mode=1777");
 }
 
-/* Descriptors 0, 1 and 2 are the console, which becomes the controlling terminal of this session.
- */
+/* Descriptors 0, 1 and 2 are the console, which becomes the session's controlling terminal. */
 static void open_console(void)
 {
 	int fd = open("/dev/console", O_RDWR | O_NOCTTY);
@@ -323,23 +326,11 @@ static int find_user(const char *name, struct user *user)
 	return -1;
 }
 
-static void make_raw(void)
-{
-	struct termios settings;
-
-	if (tcgetattr(0, &settings))
-		return;
-	settings.c_oflag &= ~OPOST;
-	settings.c_lflag &= ~ECHO;
-	tcsetattr(0, TCSANOW, &settings);
-}
-
 /* A session with the console as its controlling terminal, led by the calling process. */
 static void begin_session(void)
 {
 	setsid();
-	/* A terminal by its own name, so that programs can reopen it; the console stands in for it.
-	 */
+	/* by its own name programs can reopen it; the console stands in for it */
 	if (ioctl(0, TIOCSCTTY, 0))
 		complain("taking the console as controlling terminal");
 }
@@ -386,9 +377,7 @@ static int wait_for(pid_t job)
 		int status;
 		pid_t pid = wait(&status);
 
-		if (pid < 0 && errno == EINTR)
-			continue;
-		if (pid < 0)
+		if (pid < 0 && errno != EINTR)
 			return 255;
 		if (pid == job)
 			return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -483,9 +472,8 @@ int main(void)
 	on_linux = access("/proc/chainwalk", F_OK) != 0;
 	if (on_linux)
 		begin_session();
-
 	if (job.raw)
-		make_raw();
+		turn_off(0, OPOST, ECHO);
 	if (job.list[0])
 		since = wait_for_second();
 	/* from here on, input that comes is the job's */

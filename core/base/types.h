@@ -60,6 +60,11 @@ typedef u64 sector_t;	/* 512-byte sector number */
 #define barrier() __asm__ __volatile__("" ::: "memory")
 
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+/* A look at what others may change meanwhile, for one comparison and no more: the compiler may make
+ * it in memory. It is READ_ONCE() in hosted code, that those who check it for races are told. */
+#ifndef data_race
+#define data_race(x) (x)
+#endif
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -114,7 +114,7 @@ s64 sys_unlinkat(int dfd, const char *name, int flags)
 	struct inode *dir = at.parent.dentry->inode;
 	guard(parent, dir);
 	struct dentry *dentry __free(dput) =
-		TRY_PTR(lookup_locked(at.parent.dentry, at.last.name, at.last.length, FIRST_LOOK));
+		TRY_PTR(lookup_locked(at.parent.dentry, &at.last.name, FIRST_LOOK));
 	struct inode *inode = dentry->inode;
 	if (!inode)
 		return -ENOENT;

@@ -33,32 +33,25 @@ static __always_inline s64 tell(const struct kstat *stat, void __user *to)
 	return unlikely(copy_to_user(to, stat, sizeof(*stat))) ? -EFAULT : 0;
 }
 
-#ifdef LOCKLESS_WALK
-/* Without a reference to what @name leads to, if all is simple: 1; 0: it is not; -ENOENT. */
+/* Without a reference to what @name leads to, if all is simple: lockless_result, or -ENOENT. */
 static __always_inline int stat_lockless(int dfd, const char *name, unsigned lookup,
 					 struct kstat *stat)
 {
-	struct lockless_place place;
-	int done = 0;
+#ifdef LOCKLESS_WALK
+	struct lockless_walk walk;
 
 	rcu_read_lock();
-	const char *rest = lockless_walk(dfd, name, lookup, LOCKLESS_FIND, &place);
-	if (IS_ERR(rest)) {
-		done = (int)PTR_ERR(rest);
-	} else if (likely(rest && !*rest)) {
-		stat_inode(place.inode, stat);
-		done = lockless_still_there(&place);
+	int done = lockless_walk(dfd, name, lookup, LOCKLESS_FIND, &walk);
+	if (likely(done == LOCKLESS_ALL)) {
+		stat_inode(walk.inode, stat);
+		done = lockless_still_there(&walk) ? LOCKLESS_ALL : LOCKLESS_NOT;
 	}
 	rcu_read_unlock();
 	return done;
-}
 #else
-static __always_inline int stat_lockless(int dfd, const char *name, unsigned lookup,
-					 struct kstat *stat)
-{
-	return 0;
-}
+	return LOCKLESS_NOT;
 #endif
+}
 
 static __always_inline int stat_path(int dfd, const char __user *from, unsigned lookup,
 				     struct kstat *stat)
@@ -67,7 +60,7 @@ static __always_inline int stat_path(int dfd, const char __user *from, unsigned 
 	struct path path;
 
 	TRY(path_name_get(&name, from));
-	if (TRY(stat_lockless(dfd, name.text, lookup, stat)))
+	if (TRY(stat_lockless(dfd, name.text, lookup, stat)) == LOCKLESS_ALL)
 		return 0;
 	TRY(path_lookup(dfd, name.text, lookup | LOOKUP_REFERENCED, NULL, NULL, &path));
 	stat_inode(path.dentry->inode, stat);

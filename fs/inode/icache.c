@@ -92,34 +92,26 @@ static struct inode *inode_alloc(struct super_block *sb)
 	return inode;
 }
 
-static void free_memory(struct inode *inode)
+static void free_memory(struct rcu_head *head)
 {
+	struct inode *inode = container_of(head, struct inode, rcu);
 	struct super_block *sb = inode->sb;
+	char *block = (char *)inode - sb->type->inode_before;
 
-	kmem_cache_free(sb->type->inode_slab, (char *)inode - sb->type->inode_before);
+	/* a link's text lies in its inode, or is its own */
+	if (S_ISLNK(inode->mode) && (inode->link < block || inode->link > (char *)inode))
+		kfree(inode->link);
+	kmem_cache_free(sb->type->inode_slab, block);
 	atomic_dec_return(&sb->inode_count); /* the last look at @sb, which goes without inodes */
 }
-
-#ifdef LOCKLESS_WALK
-static void free_by_rcu(struct rcu_head *head)
-{
-	free_memory(container_of(head, struct inode, rcu));
-}
-#define free_when_unseen(inode) call_rcu(&(inode)->rcu, free_by_rcu)
-#else
-#define free_when_unseen(inode) free_memory(inode)
-#endif
 
 static void inode_free(struct inode *inode)
 {
 	struct super_block *sb = inode->sb;
-	char *block = (char *)inode - sb->type->inode_before;
 
 	if (sb->op->free_inode)
 		sb->op->free_inode(inode);
-	if (S_ISLNK(inode->mode) && (inode->link < block || inode->link > (char *)inode))
-		kfree(inode->link);
-	free_when_unseen(inode);
+	free_when_unseen(&inode->rcu, free_memory);
 }
 
 struct inode *new_inode(struct super_block *sb)

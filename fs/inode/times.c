@@ -10,18 +10,22 @@ static __always_inline bool later(const struct timespec64 *a, const struct times
 	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
 }
 
-/* relatime: only when the last read is older than the last change, or than a day. */
-void touch_inode_atime(struct inode *inode, const struct mount *mount)
+inline bool atime_is_due(const struct inode *inode, const struct mount *mount)
 {
 	unsigned flags = inode->sb->flags | mount->flags;
 
 	if ((flags & (SB_NOATIME | SB_RDONLY)) || ((flags & SB_NODIRATIME) && S_ISDIR(inode->mode)))
-		return;
+		return false;
 	if ((flags & MS_RELATIME) && later(&inode->atime, &inode->mtime) &&
 	    later(&inode->atime, &inode->ctime) &&
 	    realtime_ns() < (u64)(inode->atime.tv_sec + ATIME_SECONDS) * NSEC_PER_SEC)
-		return;
-	if (inode->attributes & FS_NOATIME_FL)
+		return false;
+	return !(inode->attributes & FS_NOATIME_FL);
+}
+
+void touch_inode_atime(struct inode *inode, const struct mount *mount)
+{
+	if (!atime_is_due(inode, mount))
 		return;
 	inode->atime = current_time();
 	mark_inode_dirty(inode);

@@ -10,6 +10,9 @@
 #include "fs/file/file.h"
 
 void touch_atime(struct file *file); /* relatime unless SB_NOATIME */
+/* Does reading @inode change its time? relatime: only when the last read is older than the last
+ * change, or than a day. No lock. */
+bool atime_is_due(const struct inode *inode, const struct mount *mount);
 void touch_inode_atime(struct inode *inode, const struct mount *mount); /* of a link, too */
 int inode_changed(struct inode *inode); /* ctime; 0 */
 /* The same of what was reached by @dentry, a change that is @event to those who watch (0: none). */

@@ -124,22 +124,14 @@ struct dentry *d_alloc_root(struct inode *root)
 	return dentry;
 }
 
-static void free_memory(struct dentry *dentry)
+static void free_memory(struct rcu_head *head)
 {
+	struct dentry *dentry = container_of(head, struct dentry, rcu);
+
 	if (unlikely(!name_is_inline(dentry)))
 		kfree(dentry->name);
 	kmem_cache_free(dentry_slab, dentry);
 }
-
-#ifdef LOCKLESS_WALK
-static void free_by_rcu(struct rcu_head *head)
-{
-	free_memory(container_of(head, struct dentry, rcu));
-}
-#define free_when_unseen(dentry) call_rcu(&(dentry)->rcu, free_by_rcu)
-#else
-#define free_when_unseen(dentry) free_memory(dentry)
-#endif
 
 void dentry_free(struct dentry *dentry)
 {
@@ -153,7 +145,7 @@ void dentry_free(struct dentry *dentry)
 		parent = dentry->parent;
 		if (parent != dentry)
 			unlink_child(dentry, parent);
-		free_when_unseen(dentry);
+		free_when_unseen(&dentry->rcu, free_memory);
 		if (inode) {
 			notify(inode, IN_DELETE_SELF, NULL);
 			iput(inode);
@@ -306,7 +298,8 @@ static void place(struct dentry *dentry, struct dentry *parent)
 		spin_unlock(&dentry->lock);
 		link_child(dentry, parent);
 	}
-	WRITE_ONCE(dentry->name_hash, dentry_name_hash(parent, dentry->name, dentry->name_length));
+	u32 hash = name_hash((uintptr_t)parent, dentry->name, dentry->name_length);
+	WRITE_ONCE(dentry->name_hash, hash);
 	notify_inherit(parent->inode, dentry->inode);
 	dentry_hash_insert(dentry);
 }
@@ -453,9 +446,9 @@ void dentry_cache_check(void)
 	lru_check(&dentry_lru, &dentry_cache_hash);
 	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
 		list_for_each_entry(dentry, &dentry_lru.of_cpu[cpu].objects, lru) {
+			struct component name = take_component(dentry->parent, dentry->name);
 			struct dentry *found =
-				d_lookup(dentry->parent, dentry->name, dentry->name_length,
-					 dentry->name_hash, &counts, HASH_LOOK);
+				d_lookup(dentry->parent, &name, &counts, HASH_LOOK);
 
 			BUG_ON(found != dentry);
 			dput(found);

@@ -7,8 +7,7 @@
  */
 #pragma once
 
-#include "fs/path/dentry.h"
-#include "hash/cache.h"
+#include "fs/path/lockless/component.h"
 
 /*
  * @counts: what a walk's lookups add up to, kept in registers and added to this CPU's counters once
@@ -16,43 +15,26 @@
  */
 struct dentry_key {
 	const struct dentry *parent;
-	const char *name;
-	u32 hash;
-	u32 length;
+	const struct component *name;
 	struct hash_counters *counts;
 	u32 *sequence; /* lockless.c: of who is found, from before anything of it was believed */
 };
 
-static __always_inline u64 load_word(const char *p)
-{
-	u64 word;
-
-	__builtin_memcpy(&word, p, sizeof(word));
-	return word;
-}
-
-/* Both are @length bytes long, length > 0. */
-static __always_inline bool names_equal(const char *a, const char *b, u32 length)
-{
-	while (length > 8) {
-		if (load_word(a) != load_word(b))
-			return false;
-		a += 8;
-		b += 8;
-		length -= 8;
-	}
-	/* by 64 - 8 * length, since only the lowest six bits count */
-	return (load_word(a) ^ load_word(b)) << (-8 * length & 63) == 0;
-}
-
 /* 0 if @dentry is the one of @key: cheapest test first. */
 static __always_inline int dentry_compare(const struct dentry *dentry, const struct dentry_key *key)
 {
-	if (dentry->name_hash != key->hash || dentry->parent != key->parent)
+	const struct component *name = key->name;
+
+	if (dentry->name_hash != name->hash || dentry->parent != key->parent)
 		return 1;
 	key->counts->compares++;
-	return dentry->name_length != key->length ||
-	       !names_equal(dentry->name, key->name, key->length);
+	const char *text = dentry->name;
+	if (unlikely(name->length > 7)) {
+		if (!words_equal(name, text))
+			return 1;
+		text += name->length & ~7ul;
+	}
+	return !rest_equals(name, text);
 }
 
 #define TABLE dentry_table
@@ -67,12 +49,6 @@ extern struct dentry_table dentry_table_instance;
 static __always_inline u32 dentry_bucket(const struct dentry *parent, u32 hash)
 {
 	return dentry_hash((uintptr_t)parent, hash, dentry_cache_hash.bits);
-}
-
-static __always_inline u32 dentry_name_hash(const struct dentry *parent, const char *name,
-					    u32 length)
-{
-	return name_hash((uintptr_t)parent, name, length);
 }
 
 static __always_inline void count_lookups(const struct hash_counters *counts)
@@ -90,36 +66,32 @@ static __always_inline void count_lookups(const struct hash_counters *counts)
 #endif
 }
 
-/* The dentry of @name in @parent with a reference, or NULL; counted in @counts. Marks what it finds
- * as used. HASH_LOOK: the caller will not count it. */
-static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent, const char *name,
-					       u32 length, u32 hash, struct hash_counters *counts,
-					       enum hash_operation operation)
+/* The dentry of @name, taken for @parent, with a reference, or NULL; counted in @counts. Marks what
+ * it finds as used. HASH_LOOK: the caller will not count it. */
+static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent,
+					    const struct component *name,
+					    struct hash_counters *counts,
+					    enum hash_operation operation)
 {
-	const struct dentry_key key = {parent, name, hash, length, counts, NULL};
+	const struct dentry_key key = {parent, name, counts, NULL};
 	u64 steps = 0;
 
 	REGION_MARK(HASH_dentry, 0);
-	u32 bucket = dentry_bucket(parent, hash);
+	u32 bucket = dentry_bucket(parent, name->hash);
 
 	dentry_table_lock_to_read(&dentry_table_instance, NULL, bucket);
 	struct dentry *dentry = dentry_table_find(&dentry_table_instance, NULL, bucket, &key,
 						  dentry_compare, &steps);
 
-	hash_record(HASH_dentry, operation, dentry, (uintptr_t)parent, hash, name, length);
+	hash_record(HASH_dentry, operation, dentry, (uintptr_t)parent, name->hash, name->name,
+		    name->length);
 	if (likely(dentry != NULL)) {
 		dget(dentry);
 		WRITE_ONCE(dentry->referenced, 1);
 	}
 	dentry_table_unlock_read(&dentry_table_instance, NULL, bucket);
 	REGION_MARK(HASH_dentry, 1);
-	if (likely(dentry != NULL)) {
-		counts->hits++;
-		counts->hit_steps += steps;
-	} else {
-		counts->misses++;
-		counts->miss_steps += steps;
-	}
+	hash_count_find(counts, dentry, steps);
 	return dentry;
 }
 

@@ -32,6 +32,9 @@
  * where keys are recorded, in the order in which their buckets are locked. */
 #if defined(DENTRY_LOCK_RCU) && !defined(CONFIG_RECORD_KEYS)
 #define LOCKLESS_WALK
+#define free_when_unseen(head, function) call_rcu(head, function)
+#else /* nobody is seen without a reference */
+#define free_when_unseen(head, function) (function)(head)
 #endif
 
 #define DNAME_INLINE 40 /* with the NUL */
@@ -41,7 +44,7 @@
  * found by name (removed, or never added); UNCACHED: never hashed, though there: looked up each
  * time (/proc/PID).
  */
-enum { D_MOUNTED = 1, D_UNCACHED = 2, D_UNHASHED = 4 };
+enum { D_MOUNTED = 1, D_UNCACHED = 2, D_UNHASHED = 4, D_PLAIN = 1 << 8 };
 
 /*
  * A bit of dentry->refcount beside the count: the dentry is hashed and on the LRU list, so that a
@@ -58,8 +61,14 @@ struct dentry {
 	u32 name_hash;
 	u8 name_length;
 	u8 lru_cpu;    /* whose LRU list it is on */
-	u8 flags;      /* D_*; changed by atomic operations: UNHASHED under the bucket lock */
-	u8 referenced; /* used since the LRU last looked; racy */
+	union {
+		struct {
+			/* D_*; changed by atomic operations: UNHASHED under the bucket lock */
+			u8 flags;
+			u8 referenced; /* used since the LRU last looked; racy */
+		};
+		u16 flags_and_referenced; /* D_PLAIN: no flag, and used */
+	};
 	/* inline_name or kmalloc'ed; NUL-terminated, 8 readable bytes past the end */
 	const char *name;
 	struct inode *inode; /* NULL: negative. A reference keeps a positive one positive */
@@ -77,6 +86,15 @@ struct dentry {
 		struct list_head lru; /* the LRU list's lock */
 		struct rcu_head rcu;  /* once it is dead */
 	};
+};
+
+/* A component of a path's text, taken for a directory (component.h). */
+struct component {
+	const char *name; /* 8 readable bytes behind its end, which is a '/' or a NUL */
+	size_t length;	  /* may be more than any name has */
+	u32 hash;	  /* in that directory */
+	u64 rest; /* what is left of the name behind its whole words, 0 to 7 bytes, and zeros */
+	u64 mask; /* ones in the place of those and of the end */
 };
 
 /* Takes over @root's reference, even if it fails; NULL: out of memory, or @root is NULL. */

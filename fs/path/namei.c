@@ -17,7 +17,7 @@
 #include "fs/file/file_table.h"
 #include "fs/inode/permission.h"
 #include "fs/inode/times.h"
-#include "fs/path/lockless/component.h"
+#include "fs/path/dcache.h"
 #include "fs/path/lockless/lockless.h"
 #include "core/memory/slab.h"
 
@@ -116,11 +116,11 @@ static noinline void walk_release(struct walk *walk)
 
 /* Not in the cache: ask the file system, or make @create if it is not there. Referenced, positive
  * or negative, or ERR_PTR. */
-static struct dentry *lookup_slow(const struct path *path, const char *name, u32 length,
+static struct dentry *lookup_slow(const struct path *path, const struct component *name,
 				  struct new_name *create)
 {
 	guard(parent, path->dentry->inode);
-	struct dentry *dentry = lookup_locked(path->dentry, name, length, LOOK_AGAIN);
+	struct dentry *dentry = lookup_locked(path->dentry, name, LOOK_AGAIN);
 	if (!create || IS_ERR(dentry) || dentry->inode)
 		return dentry;
 	int error = make_locked(path, dentry, create);
@@ -182,11 +182,11 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
  * was.
  */
 enum place { ON_THE_WAY, AT_THE_END };
-static noinline const char *step_slowly(struct walk *walk, const char *name, u32 length,
+static noinline const char *step_slowly(struct walk *walk, const struct component *name,
 					struct dentry *found, enum place place)
 {
 	struct new_name *create = place == AT_THE_END ? walk->create : NULL;
-	enum last_type type = component_type(name, length);
+	enum last_type type = component_type(name);
 
 	if (type == LAST_DOTDOT)
 		return ERR_PTR(walk_up(walk));
@@ -201,7 +201,7 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 
 		if (error)
 			return ERR_PTR(error);
-		found = lookup_slow(&walk->path, name, length, create);
+		found = lookup_slow(&walk->path, name, create);
 	}
 	if (IS_ERR(found))
 		return ERR_CAST(found);
@@ -222,16 +222,16 @@ static noinline const char *step_slowly(struct walk *walk, const char *name, u32
 
 /* The cached child of that name, referenced, or NULL; its inode in *@inode, if it has one and is no
  * mount point. */
-static __always_inline struct dentry *find_child(const struct dentry *dentry, const char *name,
-						 u32 length, struct inode **inode,
+static __always_inline struct dentry *find_child(const struct dentry *dentry,
+						 const struct component *name,
+						 struct inode **inode,
 						 struct hash_counters *counts)
 {
 	struct dentry *child = NULL;
 
 	*inode = NULL;
-	if (likely(component_type(name, length) == LAST_NORM))
-		child = d_lookup(dentry, name, length, dentry_name_hash(dentry, name, length),
-				 counts, HASH_FIND);
+	if (likely(component_type(name) == LAST_NORM))
+		child = d_lookup(dentry, name, counts, HASH_FIND);
 	if (likely(child != NULL) && likely(!(READ_ONCE(child->flags) & D_MOUNTED)))
 		*inode = smp_load_acquire(&child->inode);
 	return child;
@@ -254,6 +254,12 @@ static int last_slash(struct walk *walk)
 	return 0;
 }
 
+/* @name is the last component of a path. */
+static noinline void note_last(struct last *last, const struct component *name)
+{
+	*last = (struct last){*name, component_type(name), name->name[name->length] == '/'};
+}
+
 /* Go to the first component of *@name, or of the text that waits for it to end. false: there is
  * none, the walk stands at its end. */
 static __always_inline bool first_component(struct walk *walk, const char **name)
@@ -271,42 +277,37 @@ static __always_inline bool first_component(struct walk *walk, const char **name
 	return false;
 }
 
-/* @name, of @length bytes, is the last component: that goes to walk->last. */
-static noinline void note_last(struct walk *walk, const char *name, u32 length)
-{
-	*walk->last = (struct last){name, length, component_type(name, length),
-				    name[length] == '/'};
-}
-
 static __always_inline int walk_names(struct walk *walk, const char *name,
 				      struct hash_counters *counts)
 {
 	struct dentry *dentry = walk->path.dentry, *child; /* the walk's place, while simple */
+	struct component component;
 	const char *next, *text;
 	struct inode *inode;
-	u32 length;
 next_text:
 	if (!first_component(walk, &name))
 		return 0;
 next_directory: /* @name is a component of what must be a directory, @dentry */
 	TRY(may_search(dentry->inode));
 	for (;;) {
-		length = component_length(name);
-		next = skip_slashes(name + length);
+		component = take_component(dentry, name);
+		next = name + component.length;
+		if (*next && unlikely(*++next == '/'))
+			next = skip_slashes(next);
 		if (!*next) {
 			if (likely(!walk->depth))
 				break; /* it is the last one */
 			next = walk->rest[--walk->depth];
 		}
-		child = find_child(dentry, name, length, &inode, counts);
-		if (likely(inode != NULL) && likely(is_open_directory(inode))) {
+		child = find_child(dentry, &component, &inode, counts);
+		if (likely(inode != NULL) && likely(is_open_directory(READ_ONCE(inode->mode)))) {
 			walk->path.dentry = child;
 			dput(dentry);
 			dentry = child;
 			name = next;
 			continue;
 		}
-		text = step_slowly(walk, name, length, child, ON_THE_WAY);
+		text = step_slowly(walk, &component, child, ON_THE_WAY);
 		if (IS_ERR(text))
 			return (int)PTR_ERR(text);
 		dentry = walk->path.dentry;
@@ -318,18 +319,18 @@ next_directory: /* @name is a component of what must be a directory, @dentry */
 		goto next_text;
 	}
 	if (walk->last) {
-		note_last(walk, name, length);
+		note_last(walk->last, &component);
 		return 0;
 	}
-	if (unlikely(name[length] == '/') && component_type(name, length) == LAST_NORM)
+	if (unlikely(name[component.length] == '/') && component_type(&component) == LAST_NORM)
 		TRY(last_slash(walk));
-	child = find_child(dentry, name, length, &inode, counts);
+	child = find_child(dentry, &component, &inode, counts);
 	if (likely(inode != NULL) && likely(!S_ISLNK(READ_ONCE(inode->mode)))) {
 		walk->path.dentry = child;
 		dput(dentry);
 		return 0;
 	}
-	text = step_slowly(walk, name, length, child, AT_THE_END);
+	text = step_slowly(walk, &component, child, AT_THE_END);
 	if (!text || IS_ERR(text))
 		return PTR_ERR_OR_ZERO(text);
 	dentry = walk->path.dentry;
@@ -354,7 +355,9 @@ static __always_inline int walk_to_end(struct walk *walk, const char *name, stru
 {
 	struct hash_counters counts = {0};
 
-	int error = likely(*name) ? walk_names(walk, name, &counts) : 0;
+	int error = PTR_ERR_OR_ZERO(name);
+	if (likely(!error) && likely(*name))
+		error = walk_names(walk, name, &counts);
 	count_lookups(&counts);
 	if (likely(!error) && unlikely(walk->directory) && !S_ISDIR(walk->path.dentry->inode->mode))
 		error = -ENOTDIR;
@@ -367,66 +370,68 @@ static __always_inline int walk_to_end(struct walk *walk, const char *name, stru
 	return error;
 }
 
-#ifdef LOCKLESS_WALK
-/* As far as it goes without locks and references: 1, what is left is *@name, from *@path on, which
- * is referenced; 0, the walk begins as ever; or -ENOENT. */
-static __always_inline int walk_lockless(int dfd, const char **name, unsigned flags,
-					 const struct new_name *create, const struct last *last,
-					 struct path *path)
+/* The walk with references, from *@path on, or, if there is none, from the start; @missed: the last
+ * component, which was looked for in vain. */
+static noinline int walk_with_references(int dfd, const char *name, unsigned flags,
+					 struct new_name *create, struct last *last,
+					 const struct component *missed, struct path *path)
 {
-	enum lockless_end end = create ? LOCKLESS_CREATE : LOCKLESS_FIND;
-	struct lockless_place place;
-
-	if (last)
-		end = LOCKLESS_PARENT;
-
-	/* where the last component is all, there is nothing to walk */
-	if ((flags & LOOKUP_REFERENCED) || (last && !(*name)[component_length(*name)]))
-		return 0;
-	rcu_read_lock();
-	const char *rest = lockless_walk(dfd, *name, flags, end, &place);
-	if (likely(!IS_ERR_OR_NULL(rest))) {
-		if (unlikely(!lockless_hold(&place, path)))
-			return 0;
-		*name = rest;
-		return 1;
-	}
-	rcu_read_unlock();
-	return PTR_ERR_OR_ZERO(rest);
-}
-#else
-static __always_inline int walk_lockless(int dfd, const char **name, unsigned flags,
-					 const struct new_name *create, const struct last *last,
-					 struct path *path)
-{
-	return 0;
-}
-#endif
-
-int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
-		struct last *last, struct path *path)
-{
-	bool absolute = *name == '/';
 	struct walk walk;
 
-	if (unlikely(!*name && !(flags & LOOKUP_EMPTY)))
-		return -ENOENT;
-	int walked = TRY(walk_lockless(dfd, &name, flags, create, last, &walk.path));
-	if (walked && likely(!*name)) {
-		if (last) /* nothing but slashes */
-			last->type = LAST_ROOT;
-		*path = walk.path;
-		return 0;
-	}
-	if (!walked)
-		TRY(walk_start(&walk, dfd, absolute));
+	if (path->mount)
+		walk.path = *path;
+	else
+		TRY(walk_start(&walk, dfd, *name == '/'));
+	path->mount = NULL;
 	walk.root.mount = NULL;
 	walk.flags = flags;
 	walk.directory = false;
 	walk.depth = walk.links = 0;
 	walk.create = create;
 	walk.last = last;
+	if (missed)
+		name = step_slowly(&walk, missed, NULL, AT_THE_END) ?: "";
 	return walk_to_end(&walk, name, path);
+}
+
+int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
+		struct last *last, struct path *path)
+{
+	const struct component *missed = NULL;
+
+	if (unlikely(!*name && !(flags & LOOKUP_EMPTY)))
+		return -ENOENT;
+	path->mount = NULL;
+#ifdef LOCKLESS_WALK
+	enum lockless_end end = create ? LOCKLESS_CREATE : LOCKLESS_FIND;
+	struct lockless_walk lockless;
+
+	if (last)
+		end = LOCKLESS_PARENT;
+	if (likely(!(flags & LOOKUP_REFERENCED))) {
+		rcu_read_lock();
+		int walked = lockless_walk(dfd, name, flags, end, &lockless);
+		bool held = walked > LOCKLESS_NOT;
+		if (likely(held))
+			held = lockless_hold(&lockless, path);
+		else
+			rcu_read_unlock();
+		if (likely(held) && likely(walked == LOCKLESS_ALL)) {
+			if (last && *lockless.left)
+				note_last(last, &lockless.component);
+			else if (last)
+				last->type = LAST_ROOT;
+			return 0;
+		}
+		if (walked < 0)
+			return walked;
+		if (held) {
+			name = lockless.left;
+			missed = walked == LOCKLESS_MISSED ? &lockless.component : NULL;
+		}
+	}
+#endif
+	return walk_with_references(dfd, name, flags, create, last, missed, path);
 }
 
 int walk_begin(struct walk *walk, int dfd, bool at_root)

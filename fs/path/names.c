@@ -17,24 +17,23 @@
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-struct dentry *lookup_locked(struct dentry *parent, const char *name, u32 length, enum look look)
+struct dentry *lookup_locked(struct dentry *parent, const struct component *name, enum look look)
 {
 	struct inode *dir = parent->inode;
-	u32 hash = dentry_name_hash(parent, name, length);
 	struct hash_counters counts = {0};
 
 	lockdep_assert_held(&dir->lock);
-	if (length > NAME_MAX) /* what was removed has no name at all */
+	if (name->length > NAME_MAX) /* what was removed has no name at all */
 		return ERR_PTR(is_dead(dir) ? -ENOENT : -ENAMETOOLONG);
-	struct dentry *dentry = d_lookup(parent, name, length, hash, &counts,
-					 look == FIRST_LOOK ? HASH_FIND : HASH_LOOK);
+	struct dentry *dentry =
+		d_lookup(parent, name, &counts, look == FIRST_LOOK ? HASH_FIND : HASH_LOOK);
 	if (look == FIRST_LOOK)
 		count_lookups(&counts);
 	if (dentry)
 		return dentry;
 	if (is_dead(dir))
 		return ERR_PTR(-ENOENT);
-	dentry = d_alloc_hashed(parent, name, length, hash);
+	dentry = d_alloc_hashed(parent, name->name, name->length, name->hash);
 	if (!dentry)
 		return ERR_PTR(-ENOMEM);
 	int error = dir->op->lookup(dir, dentry);
@@ -244,14 +243,14 @@ static int rename_locked(struct dentry *old_parent, const struct last *from,
 	struct inode *old_dir = old_parent->inode, *new_dir = new_parent->inode;
 	bool exchange = flags & RENAME_EXCHANGE;
 	struct dentry *old __free(dput) =
-		TRY_PTR(lookup_locked(old_parent, from->name, from->length, FIRST_LOOK));
+		TRY_PTR(lookup_locked(old_parent, &from->name, FIRST_LOOK));
 
 	lockdep_assert_held(&old_dir->lock);
 	lockdep_assert_held(&new_dir->lock);
 	if (!old->inode)
 		return -ENOENT;
 	struct dentry *new __free(dput) =
-		TRY_PTR(lookup_locked(new_parent, to->name, to->length, FIRST_LOOK));
+		TRY_PTR(lookup_locked(new_parent, &to->name, FIRST_LOOK));
 	struct inode *source = old->inode, *target = new->inode;
 	TRY(rename_makes_sense(from, old, to, new, flags));
 	if (old == ancestor)

@@ -13,8 +13,7 @@ enum last_type { LAST_NORM, LAST_ROOT, LAST_DOT, LAST_DOTDOT };
 
 /* The last component of a path, in the path's own text. */
 struct last {
-	const char *name;
-	u32 length;
+	struct component name;
 	enum last_type type;
 	bool trailing_slash;
 };
@@ -33,11 +32,11 @@ int make_locked(const struct path *parent, struct dentry *dentry, const struct n
 /* As open(2) with O_TMPFILE: a regular file without a name in the directory @parent, of which
  * *@path, referenced, tells. -EROFS, -EACCES, -EOPNOTSUPP ... No lock is held. */
 int make_nameless(const struct path *parent, umode_t mode, struct path *path);
-/* The dentry of @name in @dir, positive or negative: from the cache or asked of the file system.
- * @dir's inode->lock is held for writing. LOOK_AGAIN is not counted, since a walk's look was.
- * Referenced, or ERR_PTR. */
+/* The dentry of @name, which was taken for @dir, positive or negative: from the cache or asked of
+ * the file system. @dir's inode->lock is held for writing. LOOK_AGAIN is not counted, since a
+ * walk's look was. Referenced, or ERR_PTR. */
 enum look { LOOK_AGAIN, FIRST_LOOK };
-struct dentry *lookup_locked(struct dentry *dir, const char *name, u32 length, enum look look);
+struct dentry *lookup_locked(struct dentry *dir, const struct component *name, enum look look);
 enum removed_kind { REMOVE_FILE, REMOVE_DIRECTORY };
 /* Remove the name @dentry, positive, which is in @dir, whose lock is held: 0, -EPERM, -EACCES,
  * -EISDIR, -ENOTDIR, -ENOTEMPTY, -EBUSY ... Who holds a reference to the inode lets go of that

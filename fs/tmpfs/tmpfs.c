@@ -15,7 +15,7 @@
 #include "fs/devfs/special.h"
 #include "fs/regular/file_io.h"
 #include "fs/inode/permission.h"
-#include "fs/path/names.h"
+#include "fs/path/lockless/component.h"
 #include "fs/tmpfs/pages.h"
 #include "mm/space/swap_hooks.h"
 #include "core/memory/slab.h"
@@ -366,8 +366,8 @@ int tmpfs_make_node(struct super_block *sb, const char *name, umode_t mode, dev_
 
 	strlcpy(text, name, 32);
 	guard(parent, sb->root->inode);
-	struct dentry *dentry =
-		TRY_PTR(lookup_locked(sb->root, text, (u32)strlen(text), FIRST_LOOK));
+	struct component component = take_component(sb->root, text);
+	struct dentry *dentry = TRY_PTR(lookup_locked(sb->root, &component, FIRST_LOOK));
 	int error = tmpfs_make(sb->root->inode, dentry, mode, rdev, NULL);
 
 	dput(dentry);

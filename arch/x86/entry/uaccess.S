@@ -70,19 +70,21 @@ arch_strncpy_from_user:
 	movabsq $-0x0101010101010101, %r8
 	movabsq $0x8080808080808080, %r9
 	xorl %eax, %eax
+	leaq -8(%rdx), %r10	/* the last place where a word has room */
 	smap_site stac
-1:	leaq 8(%rax), %r10
-	cmpq %rdx, %r10
-	ja 3f
-	access 5f, movq (%rsi, %rax), %rcx
+	testq %r10, %r10
+	js 3f
+1:	access 5f, movq (%rsi, %rax), %rcx
 	movq %rcx, (%rdi, %rax)
 	leaq (%rcx, %r8), %r11
 	notq %rcx
-	andq %r9, %rcx
 	andq %rcx, %r11
+	andq %r9, %r11
 	jnz 2f
-	movq %r10, %rax
-	jmp 1b
+	addq $8, %rax
+	cmpq %r10, %rax
+	jbe 1b
+	jmp 3f
 2:	bsfq %r11, %r11
 	shrl $3, %r11d
 	addq %r11, %rax

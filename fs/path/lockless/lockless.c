@@ -5,53 +5,63 @@
 
 #include "fs/cred.h"
 #include "fs/file/file_table.h"
-#include "fs/path/lockless/component.h"
+#include "fs/inode/permission.h"
+#include "fs/inode/times.h"
+#include "fs/path/dcache.h"
 
 /* As dentry_compare(), of a dentry that may be changing: then what comes out means nothing, as its
  * sequence count will tell. */
 static __always_inline int compare_changing(const struct dentry *dentry,
 					    const struct dentry_key *key)
 {
-	if (READ_ONCE(dentry->name_hash) != key->hash)
+	const struct component *name = key->name;
+
+	if (data_race(dentry->name_hash) != name->hash)
 		return 1;
 	*key->sequence = read_seqcount_begin(&dentry->sequence);
-	if (READ_ONCE(dentry->parent) != key->parent)
+	if (data_race(dentry->parent) != key->parent)
 		return 1;
 	key->counts->compares++;
-	if (READ_ONCE(dentry->name_length) != key->length)
-		return 1;
 
-	const char *name = READ_ONCE(dentry->name);
+	const char *text = READ_ONCE(dentry->name);
 
-	/* what is longer than any inline name is compared only if the text has that length */
-	if (unlikely(key->length >= DNAME_INLINE) &&
-	    read_seqcount_retry(&dentry->sequence, *key->sequence))
-		return 1;
-	return !names_equal(name, key->name, key->length);
+	if (unlikely(name->length > 7)) {
+		/* what is longer than any inline name only if the text has that length */
+		if (name->length >= DNAME_INLINE &&
+		    (READ_ONCE(dentry->name_length) != name->length ||
+		     read_seqcount_retry(&dentry->sequence, *key->sequence)))
+			return 1;
+		if (!words_equal(name, text))
+			return 1;
+		text += name->length & ~7ul;
+	}
+	return !rest_equals(name, text);
 }
 
-/* The cached child of that name and its sequence count, or NULL; not counted. */
-static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent, const char *name,
-					      u32 length, struct hash_counters *counts,
-					      u32 *sequence, u64 *steps)
+/* The cached child of that name and its sequence count, or NULL. @counts are this CPU's, on which a
+ * walk without locks stays; what is looked for again, with references, is counted again. */
+static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent,
+					      const struct component *name,
+					      struct hash_counters *counts, u32 *sequence)
 {
-	u32 hash = dentry_name_hash(parent, name, length);
-	const struct dentry_key key = {parent, name, hash, length, counts, sequence};
+	const struct dentry_key key = {parent, name, counts, sequence};
+	u64 steps = 0;
 
 	REGION_MARK(HASH_dentry, 0);
 	struct dentry *dentry = dentry_table_find(&dentry_table_instance, NULL,
-						  dentry_bucket(parent, hash), &key,
-						  compare_changing, steps);
+						  dentry_bucket(parent, name->hash), &key,
+						  compare_changing, &steps);
 
 	REGION_MARK(HASH_dentry, 1);
+	hash_count_find(counts, dentry, steps);
 	return dentry;
 }
 
-/* To @dentry of @place's mount, or, if something is mounted there, to the top of it. false: it is
+/* To @dentry of @walk's mount, or, if something is mounted there, to the top of it. false: it is
  * not simple, the walk is where it was; as below. */
-static bool enter(struct lockless_place *place, struct dentry *dentry)
+static bool enter(struct lockless_walk *walk, struct dentry *dentry)
 {
-	struct path path = {place->path.mount, dentry};
+	struct path path = {walk->path.mount, dentry};
 	struct mount *mount;
 
 	while ((READ_ONCE(path.dentry->flags) & D_MOUNTED) &&
@@ -61,9 +71,9 @@ static bool enter(struct lockless_place *place, struct dentry *dentry)
 	struct inode *inode = READ_ONCE(path.dentry->inode);
 	if (!inode || read_seqcount_retry(&path.dentry->sequence, sequence))
 		return false;
-	place->path = path;
-	place->inode = inode;
-	place->sequence = sequence;
+	walk->path = path;
+	walk->inode = inode;
+	walk->sequence = sequence;
 	return true;
 }
 
@@ -74,9 +84,9 @@ static void read_path(struct path *path, const struct path *from)
 }
 
 /* "..", but for the one that leaves a mount. */
-static bool step_up(struct lockless_place *place)
+static bool step_up(struct lockless_walk *walk)
 {
-	const struct path *path = &place->path;
+	const struct path *path = &walk->path;
 	struct fs_context *fs = current->fs;
 	struct path root;
 	u32 sequence;
@@ -90,176 +100,225 @@ static bool step_up(struct lockless_place *place)
 	if (path->dentry == path->mount->root || path->mount->root != path->mount->sb->root)
 		return false;
 	struct dentry *parent = READ_ONCE(path->dentry->parent);
-	if (!lockless_still_there(place))
+	if (!lockless_still_there(walk))
 		return false;
-	return enter(place, parent);
+	return enter(walk, parent);
 }
 
-/* What was looked for at the cost of @steps is taken for the answer. */
-static __always_inline void count_hit(struct hash_counters *counts, u64 steps)
+/* Used now, which is written down only where it does not stand yet: may something be mounted on
+ * @dentry? */
+static __always_inline bool use_mounted(struct dentry *dentry)
 {
-	counts->hits++;
-	counts->hit_steps += steps;
-}
-
-/* The component @name, of that length, which is in the cache, but not simple: "." or "..", a
- * symbolic link, a mount point, a directory that not everybody may search. A symbolic link is not
- * stepped onto if it @follows. */
-static noinline bool step_slowly(struct lockless_place *place, const char *name, u32 length,
-				 bool follows)
-{
-	enum last_type type = component_type(name, length);
-	struct hash_counters counts = {0};
-	u64 steps = 0;
-	u32 sequence;
-
-	if (type != LAST_NORM)
-		return type == LAST_DOT || step_up(place);
-	struct dentry *child =
-		find_child(place->path.dentry, name, length, &counts, &sequence, &steps);
-	if (!child)
+	if (likely(data_race(dentry->flags_and_referenced) == D_PLAIN))
 		return false;
-	struct inode *inode = READ_ONCE(child->inode);
-	if (!inode || (S_ISLNK(READ_ONCE(inode->mode)) && follows))
-		return false;
-	if (read_seqcount_retry(&child->sequence, sequence) || !lockless_still_there(place) ||
-	    !enter(place, child))
-		return false;
-	count_hit(&counts, steps);
-	count_lookups(&counts);
-	return true;
+	if (!READ_ONCE(dentry->referenced))
+		WRITE_ONCE(dentry->referenced, 1);
+	return READ_ONCE(dentry->flags) & D_MOUNTED;
 }
 
 /* Where the walk begins: false: not without a reference. */
-static __always_inline bool begin(struct lockless_place *place, int dfd, bool at_root)
+static __always_inline bool begin(struct lockless_walk *walk, int dfd, bool at_root)
 {
 	struct fs_context *fs = current->fs;
 	u32 sequence = read_seqcount_begin(&fs->sequence);
 
-	place->mount_sequence = read_seqcount_begin(&mount_sequence);
+	walk->mount_sequence = read_seqcount_begin(&mount_sequence);
 	if (unlikely(dfd != AT_FDCWD) && !at_root) {
-		if (!fd_peek_path(dfd, &place->path))
+		if (!fd_peek_path(dfd, &walk->path))
 			return false;
 	} else {
-		read_path(&place->path, at_root ? &fs->root : &fs->cwd);
+		read_path(&walk->path, at_root ? &fs->root : &fs->cwd);
 	}
-	place->sequence = read_seqcount_begin(&place->path.dentry->sequence);
-	place->inode = READ_ONCE(place->path.dentry->inode);
+	walk->sequence = read_seqcount_begin(&walk->path.dentry->sequence);
+	walk->inode = READ_ONCE(walk->path.dentry->inode);
 	/* last: it stays in memory, since it was there when we had begun to read */
-	return !read_seqcount_retry(&fs->sequence, sequence) && place->inode;
+	return !read_seqcount_retry(&fs->sequence, sequence) && walk->inode;
 }
 
-/* What is to become of a walk that has come to the end of what is simple. */
-struct stop {
-	enum lockless_end end;
-	bool follows; /* a symbolic link in the last component */
-	bool known;   /* the name is in the cache, or "." or "..", and no link to follow */
+/* Through the symbolic link @inode, whose text is in memory, from @walk, as it is there: the text,
+ * or NULL: not without a reference. @next is to be walked behind it. */
+static const char *follow_link(struct lockless_walk *walk, const struct inode *inode,
+			       const char *next)
+{
+	const char *text = READ_ONCE(inode->link);
+
+	if (!text || !*text || walk->links == MAXSYMLINKS || atime_is_due(inode, walk->path.mount))
+		return NULL;
+	walk->links++;
+	if (*text == '/' && (read_seqcount_retry(&mount_sequence, walk->mount_sequence) ||
+			     !begin(walk, AT_FDCWD, true)))
+		return NULL;
+	if (*next)
+		walk->rest[walk->depth++] = next;
+	return skip_slashes(text);
+}
+
+/*
+ * A component that is in the cache, but not simple: "." or "..", a symbolic link, a mount point, a
+ * directory that not everybody may search; or the last one of a link's text. What is to be walked
+ * next, or NULL: not without a reference.
+ */
+static noinline const char *step_slowly(struct lockless_walk *walk, const struct component *name,
+					struct hash_counters *counts)
+{
+	enum last_type type = component_type(name);
+	const char *next = skip_slashes(name->name + name->length);
+	u32 sequence;
+
+	if (!*next && name->name[name->length])
+		return NULL; /* followed by slashes alone, it has to be a directory */
+	if (!*next && walk->depth)
+		next = walk->rest[--walk->depth];
+	if (type != LAST_NORM)
+		return type == LAST_DOT || step_up(walk) ? next : NULL;
+
+	struct dentry *child = find_child(walk->path.dentry, name, counts, &sequence);
+	if (!child)
+		return NULL;
+	struct inode *inode = READ_ONCE(child->inode);
+	if (!inode || read_seqcount_retry(&child->sequence, sequence) ||
+	    !lockless_still_there(walk))
+		return NULL;
+	use_mounted(child);
+	if (S_ISLNK(READ_ONCE(inode->mode)) && (*next || walk->follows))
+		return follow_link(walk, inode, next);
+	return enter(walk, child) ? next : NULL;
+}
+
+/* Why a walk stops. */
+enum stop {
+	FOUND,	    /* at its end */
+	AT_LAST,    /* the component is the last of its text; it was not looked for */
+	AT_SLASH,   /* at a slash that ends its text, behind what may have to be a directory */
+	ABSENT,	    /* there is no such name */
+	MISSED,	    /* the last component is not in the cache */
+	NOT_SIMPLE, /* the component is one for step_slowly() */
+	UNKNOWN	    /* for the walk with references */
 };
 
 /*
- * Step by step, as long as it is simple: what is left of @name, or ERR_PTR(-ENOENT). Where it
- * stops, @stop tells why. @counts grows by the names that were found.
+ * From directory to directory, as long as it is simple, from the component walk->left to another
+ * such, which is walk->component then, unless it is UNKNOWN. Whether a child stays what it was is
+ * looked at when its own child has been found, or at the end.
  */
-static __always_inline const char *walk_simply(struct lockless_place *place, const char *name,
-					       struct stop *stop, struct hash_counters *counts)
+static __always_inline enum stop walk_directories(struct lockless_walk *walk,
+						  struct hash_counters *counts)
 {
-	struct dentry *dentry = place->path.dentry;
-	struct inode *inode = place->inode;
-	u32 sequence = place->sequence;
+	const char *name = walk->left;
+	struct dentry *dentry = walk->path.dentry;
+	u32 sequence = walk->sequence, child_sequence;
+	struct component component;
+	enum stop stop = UNKNOWN;
 
-	stop->known = false;
-	if (unlikely(may_search(inode)))
-		return name;
+	if (unlikely(may_search(walk->inode)))
+		return UNKNOWN;
 	for (;;) {
-		u32 length = component_length(name), child_sequence;
-		const char *next = name + length;
-		bool at_end = !*next;
-		u64 steps = 0;
-
-		if (!at_end)
-			next = skip_slashes(next + 1);
-		if (at_end ? stop->end == LOCKLESS_PARENT : unlikely(!*next))
-			break; /* followed by slashes alone, it has to be a directory */
-		stop->known = *name == '.';
-		if (unlikely(stop->known))
+		component = take_component(dentry, name);
+		if (unlikely(!component.length)) { /* a slash behind a slash */
+			name = skip_slashes(name);
+			if (*name)
+				continue;
+			return AT_SLASH;
+		}
+		if (!name[component.length]) {
+			stop = AT_LAST;
 			break;
-		struct dentry *child =
-			find_child(dentry, name, length, counts, &child_sequence, &steps);
-		/* whether the child stays what it was is looked at from the next, or at the end */
+		}
+		if (unlikely(*name == '.')) {
+			stop = NOT_SIMPLE;
+			break;
+		}
+		struct dentry *child = find_child(dentry, &component, counts, &child_sequence);
 		if (unlikely(!child) || unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 			break;
-		inode = READ_ONCE(child->inode);
-		if (unlikely(!inode)) { /* and if there is none, here */
-			if ((at_end && stop->end == LOCKLESS_CREATE) ||
-			    read_seqcount_retry(&child->sequence, child_sequence))
-				break;
-			count_hit(counts, steps);
-			return ERR_PTR(-ENOENT);
-		}
-		umode_t mode = READ_ONCE(inode->mode);
-		if (unlikely(READ_ONCE(child->flags) & D_MOUNTED) ||
-		    (at_end ? S_ISLNK(mode) : unlikely(!is_open_directory(inode)))) {
-			stop->known = !S_ISLNK(mode) || (at_end && !stop->follows);
+		struct inode *inode = READ_ONCE(child->inode);
+		if (unlikely(!inode)) {
+			if (!read_seqcount_retry(&child->sequence, child_sequence))
+				stop = ABSENT;
 			break;
 		}
-		count_hit(counts, steps);
+		if (unlikely(use_mounted(child)) || unlikely(may_search(inode))) {
+			stop = NOT_SIMPLE;
+			break;
+		}
 		dentry = child;
-		place->inode = inode;
 		sequence = child_sequence;
-		name = next;
-		if (at_end)
-			break;
+		name += component.length + 1;
 	}
-	place->path.dentry = dentry;
-	place->sequence = sequence;
-	return name;
+	walk->left = name;
+	walk->component = component;
+	walk->path.dentry = dentry;
+	walk->inode = READ_ONCE(dentry->inode); /* none: it has been removed meanwhile */
+	walk->sequence = sequence;
+	return likely(walk->inode != NULL) ? stop : UNKNOWN;
 }
 
-const char *lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end end,
-			  struct lockless_place *place)
+/* The path's last component. */
+static __always_inline enum stop find_last(struct lockless_walk *walk, bool follows,
+					   struct hash_counters *counts)
 {
-	struct stop stop = {.end = end, .follows = flags & LOOKUP_FOLLOW};
-	struct hash_counters counts = {0};
+	u32 sequence;
 
-	if (unlikely(!*name) || !begin(place, dfd, *name == '/'))
-		return NULL;
-	name = skip_slashes(name);
-	while (*name) {
-		name = walk_simply(place, name, &stop, &counts);
-		if (unlikely(IS_ERR(name)) || likely(!*name) || !stop.known)
-			break;
-
-		u32 length = component_length(name);
-		const char *next = name + length;
-		bool at_end = !*next;
-
-		if (!step_slowly(place, name, length, !at_end || stop.follows))
-			break;
-		name = skip_slashes(next);
-	}
-	count_lookups(&counts);
-	return name;
+	if (unlikely(*walk->left == '.'))
+		return NOT_SIMPLE;
+	struct dentry *child =
+		find_child(walk->path.dentry, &walk->component, counts, &sequence);
+	if (unlikely(!child) || unlikely(!lockless_still_there(walk)))
+		return child ? UNKNOWN : MISSED;
+	struct inode *inode = READ_ONCE(child->inode);
+	if (unlikely(!inode))
+		return read_seqcount_retry(&child->sequence, sequence) ? UNKNOWN : ABSENT;
+	if (unlikely(use_mounted(child)) ||
+	    unlikely(S_ISLNK(READ_ONCE(inode->mode)) && follows))
+		return NOT_SIMPLE;
+	walk->path.dentry = child;
+	walk->inode = inode;
+	walk->sequence = sequence;
+	walk->left += walk->component.length;
+	return FOUND;
 }
 
-bool lockless_hold(const struct lockless_place *place, struct path *path)
+int lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end end,
+		  struct lockless_walk *walk)
 {
-	struct mount *mount = place->path.mount;
-	struct dentry *dentry = place->path.dentry;
-	bool has_dentry = atomic_inc_not_zero(&dentry->refcount);
-	bool has_mount = atomic_inc_not_zero(&mount->refcount);
-	bool good = has_dentry && has_mount && lockless_still_there(place) &&
-		    !read_seqcount_retry(&mount_sequence, place->mount_sequence);
+	struct hash_counters __maybe_unused uncounted;
+	struct hash_counters *counts = HASH_CPU_COUNTERS(dentry, &uncounted);
+	__asm__("" : "+r"(counts)); /* not to be found anew each time */
+	enum stop stop;
 
-	rcu_read_unlock();
-	if (likely(good)) {
-		*path = place->path;
-		return true;
+	if (unlikely(!*name) || !begin(walk, dfd, *name == '/'))
+		return LOCKLESS_NOT;
+	walk->left = skip_slashes(name);
+	walk->follows = flags & LOOKUP_FOLLOW;
+	walk->links = walk->depth = 0;
+	while (*walk->left) {
+		stop = walk_directories(walk, counts);
+		if (likely(stop == AT_LAST) && likely(!walk->depth)) {
+			if (end == LOCKLESS_PARENT)
+				break;
+			stop = find_last(walk, walk->follows, counts);
+			if (likely(stop == FOUND))
+				break;
+		}
+		if (stop != AT_LAST && stop != NOT_SIMPLE)
+			goto stopped;
+		const char *text = step_slowly(walk, &walk->component, counts);
+		if (!text)
+			goto stopped;
+		walk->left = text;
 	}
-	if (has_dentry)
-		dput(dentry);
-	if (has_mount)
-		mntput(mount);
-	return false;
+	return LOCKLESS_ALL;
+stopped:
+	if (stop == ABSENT) {
+		name = walk->left + walk->component.length;
+		if (end == LOCKLESS_FIND || *skip_slashes(name))
+			return -ENOENT;
+		stop = *name ? UNKNOWN : MISSED; /* it may be made */
+	}
+	/* what is left may lie in a text without a reference; a directory may have to be one */
+	if (walk->links || stop == AT_SLASH)
+		return LOCKLESS_NOT;
+	return stop == MISSED ? LOCKLESS_MISSED : LOCKLESS_PART;
 }
 
 #endif

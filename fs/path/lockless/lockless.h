@@ -2,11 +2,12 @@
  * lockless.h - the path walk that takes no lock, no reference, and writes nothing that another CPU
  * reads: where DENTRY_LOCK is rcu.
  *
- * It goes as far as everything is simple: in the dentry cache, a directory that may be searched, at
- * most something mounted there. Where it is not - a miss, a symbolic link, a change meanwhile, a
- * permission that is refused - it stops, and the walk with references goes on from there (namei.c),
- * or from the start if the place has changed. Only success, and that a name is known not to exist,
- * are told by this one, so that every error is found in one place.
+ * It goes as far as everything is simple: in the dentry cache, a directory that may be searched,
+ * something mounted there, a symbolic link whose text is in memory. Where it is not - a miss, a
+ * change meanwhile, a permission that is refused - it stops, and the walk with references goes on
+ * from there (namei.c), or from the start if the place has changed, or a link's text was left
+ * unfinished. Only success, and that a name is known not to exist, are told by this one, so that
+ * every error is found in one place.
  *
  * How it knows that what it read is true. What it stands on, and looks at, stays in memory, since
  * it is a reader (core/lock/rcu.h). Each dentry has a sequence count. The walk takes that of a
@@ -19,37 +20,68 @@
 
 #include "fs/path/namei.h"
 
+/* How far such a walk goes. */
+enum lockless_result {
+	LOCKLESS_NOT,	 /* from its start it is one for the walk with references */
+	LOCKLESS_PART,	 /* from its place on */
+	LOCKLESS_MISSED, /* the same: the last component is not in the cache, or may be made */
+	LOCKLESS_ALL,
+};
+
 #ifdef LOCKLESS_WALK
 
-/* Where a walk has come to. None is referenced. */
-struct lockless_place {
-	struct path path;
+/* A walk, and where it has come to. */
+struct lockless_walk {
+	struct path path;    /* not referenced */
 	struct inode *inode; /* path.dentry's; not NULL */
 	u32 sequence;	     /* path.dentry's, as long as all this is true */
 	u32 mount_sequence;
+	const char *left;	    /* of the path's text, to be walked from here on; "" at its end */
+	struct component component; /* LOCKLESS_MISSED, LOCKLESS_PARENT: the one that is left */
+	/* The walk's own. */
+	bool follows;		       /* a symbolic link that is the last component */
+	unsigned links;		       /* followed */
+	unsigned depth;		       /* of rest */
+	const char *rest[MAXSYMLINKS]; /* what waits for a link's text to end */
 };
 
 /* What the last component is: to be found; to be found, or made; not looked for. */
 enum lockless_end { LOCKLESS_FIND, LOCKLESS_CREATE, LOCKLESS_PARENT };
 
 /*
- * Walk @name from @dfd, or the root, as far as it is simple; flags as path_lookup()'s. What is left
- * of @name, to be walked from *@place on: "" at the end; NULL: nothing could be walked, start
- * otherwise; ERR_PTR(-ENOENT). Between rcu_read_lock() and rcu_read_unlock().
+ * Walk @name from @dfd, or the root, as far as it is simple; flags as path_lookup()'s.
+ * lockless_result, or -ENOENT if that is known. Between rcu_read_lock() and rcu_read_unlock().
  */
-const char *lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end end,
-			  struct lockless_place *place);
+int lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end end,
+		  struct lockless_walk *walk);
 
-/* Has what was read of @place stayed true until now? */
-static __always_inline bool lockless_still_there(const struct lockless_place *place)
+/* Has what was read of the place where @walk is stayed true until now? */
+static __always_inline bool lockless_still_there(const struct lockless_walk *walk)
 {
-	return !read_seqcount_retry(&place->path.dentry->sequence, place->sequence);
+	return !read_seqcount_retry(&walk->path.dentry->sequence, walk->sequence);
 }
 
 /*
- * End the reader's section with a reference to @place: true; or without, since it is no more what
- * it was: begin anew, with references. May sleep when that happens.
+ * End the reader's section with a reference to where @walk is: true, and *@path; or without, since
+ * that is no more what it was: begin anew, with references. May sleep when that happens.
  */
-bool lockless_hold(const struct lockless_place *place, struct path *path);
+static __always_inline bool lockless_hold(const struct lockless_walk *walk, struct path *path)
+{
+	struct mount *mount = walk->path.mount;
+	struct dentry *dentry = walk->path.dentry;
+	bool has_dentry = atomic_inc_not_zero(&dentry->refcount);
+	bool has_mount = atomic_inc_not_zero(&mount->refcount);
+	bool good = has_dentry && has_mount && lockless_still_there(walk) &&
+		    !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
+
+	rcu_read_unlock();
+	if (likely(good))
+		*path = (struct path){mount, dentry};
+	if (unlikely(!good) && has_dentry)
+		dput(dentry);
+	if (unlikely(!good) && has_mount)
+		mntput(mount);
+	return good;
+}
 
 #endif
