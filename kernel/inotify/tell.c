@@ -159,12 +159,12 @@ static void moved_event(const struct renamed *from, const struct renamed *to, st
 	struct notice notice = {.event = IN_MOVED_FROM | if_directory(moved)};
 
 	notice.cookie = (u32)atomic_inc_return(&last_cookie);
-	notice.name = from->name->name;
-	notice.length = from->name->length;
+	notice.name = from->name->name.name;
+	notice.length = from->name->name.length;
 	tell(from->dir, &notice);
 	notice.event = IN_MOVED_TO | if_directory(moved);
-	notice.name = to->name->name;
-	notice.length = to->name->length;
+	notice.name = to->name->name.name;
+	notice.length = to->name->name.length;
 	tell(to->dir, &notice);
 	if (replaced) { /* its count of links */
 		notice = (struct notice){.event = IN_ATTRIB | if_directory(replaced)};

@@ -382,3 +382,59 @@ RING_PROGRAM(lockless_evict, world_ext2, 60)
 	ring_run();
 	world_unmount();
 }
+
+/* ---- symbolic links --------------------------------------------------------------------------- */
+
+static void replace_link(void *unused)
+{
+	static const char *const texts[] = {"/mnt/one", "two", "./../mnt/one"};
+
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "%s", texts[i % 3]);
+		CHECK_EQUAL(sys_symlinkat(text, AT_FDCWD, "/mnt/new"), 0);
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/new", AT_FDCWD, "/mnt/link", 0), 0);
+	}
+}
+
+/* Through a link that is replaced, a link to that, and to a name in there that does not exist. */
+static void walk_through(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(stat_path("/mnt/link/file"), 0);
+		CHECK_EQUAL(stat_path("/mnt/to-link/file"), 0);
+		CHECK_EQUAL(stat_path("/mnt/link/none"), -ENOENT);
+		struct file *file = open_path("/mnt/link/more", O_CREAT | O_RDWR, 0644);
+		CHECK(!IS_ERR(file));
+		fput(file);
+	}
+}
+
+static void links_change(void)
+{
+	world_mount();
+	make_directory("/mnt/one", 0755);
+	make_directory("/mnt/two", 0755);
+	make_file("/mnt/one/file");
+	make_file("/mnt/two/file");
+	CHECK_EQUAL(sys_symlinkat("two", AT_FDCWD, "/mnt/link"), 0);
+	CHECK_EQUAL(sys_symlinkat("link", AT_FDCWD, "/mnt/to-link"), 0);
+	task_start(walk_through, NULL);
+	task_start(walk_through, NULL);
+	task_start(replace_link, NULL);
+	ring_run();
+	world_unmount();
+}
+
+RING_PROGRAM(lockless_links_ext2, world_ext2, 60)
+{
+	links_change();
+}
+
+RING_PROGRAM(lockless_links_tmpfs, world_tmpfs, 60)
+{
+	links_change();
+}
