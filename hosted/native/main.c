@@ -1,0 +1,315 @@
+/*
+ * main.c - native: nanoseconds of single calls, here and on the host, for ./cw bench native
+ * (docs/lab/native.md).
+ *
+ *	native [options] kernel|host
+ *	  --threads N	1 to 16 of them, all at the same at once
+ *	  --ms N	how long each row is run
+ *	  --row NAME	this row alone; may be repeated
+ *	  --mix N	instead: N turns a thread of everything in one directory, then what is left
+ *	  --files N	instead: a thousand and N files, what one takes and how long a look at it
+ *	  --memory MB	of the hosted kernel
+ *	  --options S	its command line
+ *	  --folder DIR	for the host's files
+ *
+ * A row is run in batches of some ten microseconds, all threads at once from one moment to another;
+ * its figure is the median of all threads' batches, so that a batch in which the host took the
+ * processor away does not count. Output: a line of JSON for each row. Status 1: something did not
+ * come out as it must; 2: the arguments.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "hosted/native/measure.h"
+
+#define BATCH_NS 30000
+#define SAMPLES_MAX 65536 /* of a thread */
+#define ROWS_MAX 32
+
+static struct options {
+	const struct side *side;
+	unsigned threads, milliseconds, memory;
+	unsigned long mix, files;
+	const char *options, *folder;
+	const char *rows[ROWS_MAX];
+	unsigned row_count;
+} options = {.threads = 1, .milliseconds = 20, .memory = 1024, .options = "", .folder = "/dev/shm"};
+
+void measure_fail(const char *call, const char *name, long result)
+{
+	fprintf(stderr, "native: %s: %s %s: %ld%s%s\n", options.side->name, call, name, result,
+		result < 0 ? " " : "", result < 0 ? strerror((int)-result) : "");
+	exit(1);
+}
+
+uint64_t measure_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+}
+
+/* ---- a row ----------------------------------------------------------------------------------- */
+
+static struct worker workers[MEASURE_CPUS];
+static float *samples[MEASURE_CPUS];
+
+struct race {
+	const struct row *row;
+	enum place place;
+	unsigned arrived, ready, through; /* threads */
+	uint64_t until;		 /* ns of the clock; set when all are ready */
+	unsigned sampled[MEASURE_CPUS];
+	uint64_t turns[MEASURE_CPUS];
+};
+
+/* Wait until all threads have counted themselves in *@count. */
+static void meet(unsigned *count)
+{
+	options.side->idle();
+	__atomic_fetch_add(count, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(count, __ATOMIC_ACQUIRE) < options.threads)
+		sched_yield();
+	options.side->busy();
+}
+
+/* How many turns a batch has, found by doubling: which also warms up. */
+static unsigned batch_of(const struct row *row, struct worker *worker)
+{
+	for (unsigned turns = 2;; turns *= 2) {
+		uint64_t began = measure_ns();
+
+		row->turns(worker, turns);
+		if (measure_ns() - began >= BATCH_NS)
+			return turns;
+	}
+}
+
+static void run_row(unsigned cpu, void *of)
+{
+	struct race *race = of;
+	struct worker *worker = &workers[cpu];
+	unsigned batch, sampled = 0;
+	uint64_t began, now, zero = 0;
+
+	options.side->begin(worker, cpu, race->place);
+	batch = batch_of(race->row, worker);
+	meet(&race->arrived);
+	__atomic_compare_exchange_n(&race->until, &zero,
+				    measure_ns() + options.milliseconds * 1000000ULL, false,
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	meet(&race->ready);
+	began = measure_ns();
+	do {
+		race->row->turns(worker, batch);
+		now = measure_ns();
+		samples[cpu][sampled++] = (float)(now - began) / (float)batch;
+		began = now;
+	} while (sampled < SAMPLES_MAX && now < race->until);
+	race->sampled[cpu] = sampled;
+	race->turns[cpu] = (uint64_t)sampled * batch;
+	meet(&race->through);
+	options.side->end(worker);
+}
+
+static int compare(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void print_row(const struct race *race)
+{
+	static float all[MEASURE_CPUS * SAMPLES_MAX];
+	unsigned count = 0;
+	uint64_t turns = 0;
+
+	for (unsigned cpu = 0; cpu < options.threads; cpu++) {
+		memcpy(all + count, samples[cpu], race->sampled[cpu] * sizeof(float));
+		count += race->sampled[cpu];
+		turns += race->turns[cpu];
+	}
+	qsort(all, count, sizeof(float), compare);
+	printf("{\"row\": \"%s\", \"place\": \"%s\", \"calls\": %u, \"ns\": %.2f, "
+	       "\"turns\": %llu}\n",
+	       race->row->name, race->place == PLACE_SAME ? "same" : "own", race->row->calls,
+	       all[count / 2], (unsigned long long)turns);
+}
+
+static bool is_wanted(const char *name)
+{
+	for (unsigned i = 0; i < options.row_count; i++)
+		if (strcmp(options.rows[i], name) == 0)
+			return true;
+	return options.row_count == 0;
+}
+
+static void measure_rows(void)
+{
+	const struct side *side = options.side;
+
+	for (unsigned cpu = 0; cpu < options.threads; cpu++)
+		samples[cpu] = native_map(SAMPLES_MAX * sizeof(float));
+	for (const struct row *row = side->rows; row < side->rows + side->row_count; row++) {
+		if (!is_wanted(row->name))
+			continue;
+		for (enum place place = PLACE_SAME; place <= PLACE_OWN && !(place && row->alike);
+		     place++) {
+			struct race race = {.row = row, .place = place};
+
+			side->run(options.threads, run_row, &race);
+			print_row(&race);
+		}
+	}
+}
+
+/* ---- threads at odds ------------------------------------------------------------------------- */
+
+static void run_mix(unsigned cpu, void *of)
+{
+	unsigned *arrived = of;
+
+	options.side->begin(&workers[cpu], cpu, PLACE_SAME);
+	meet(arrived);
+	options.side->mix(&workers[cpu], (unsigned)options.mix);
+	options.side->end(&workers[cpu]);
+}
+
+static void measure_mix(void)
+{
+	unsigned arrived = 0;
+	struct mixed sum = {0};
+	uint64_t left;
+
+	options.side->run(options.threads, run_mix, &arrived);
+	for (unsigned cpu = 0; cpu < options.threads; cpu++) {
+		sum.turns += workers[cpu].mixed.turns;
+		sum.made += workers[cpu].mixed.made;
+		sum.removed += workers[cpu].mixed.removed;
+	}
+	left = options.side->mix_left();
+	if (sum.made - sum.removed != left)
+		measure_fail("files left over, not what was made less what was removed, in", "mix",
+			     (long)left);
+	printf("{\"row\": \"mix\", \"turns\": %llu, \"made\": %llu, \"removed\": %llu, "
+	       "\"left\": %llu}\n",
+	       (unsigned long long)sum.turns, (unsigned long long)sum.made,
+	       (unsigned long long)sum.removed, (unsigned long long)left);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static void bad(const char *what, const char *value)
+{
+	fprintf(stderr, "native: %s: %s\n", what, value);
+	exit(2);
+}
+
+static unsigned long number(const char *name, const char *text, unsigned long least,
+			    unsigned long most)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value < least || value > most) {
+		fprintf(stderr, "native: --%s %s: give a number from %lu to %lu\n", name, text,
+			least, most);
+		exit(2);
+	}
+	return value;
+}
+
+static void add_row(const char *name)
+{
+	if (options.row_count == ROWS_MAX)
+		bad("--row: too many", name);
+	options.rows[options.row_count++] = name;
+}
+
+static void check_rows(void)
+{
+	for (unsigned i = 0; i < options.row_count; i++) {
+		const struct side *side = options.side;
+		unsigned at = 0;
+
+		while (at < side->row_count && strcmp(side->rows[at].name, options.rows[i]))
+			if (++at == side->row_count)
+				bad("there is no such row", options.rows[i]);
+	}
+}
+
+static void read_arguments(int argc, char **argv)
+{
+	static const struct option known[] = {
+		{"threads", 1, NULL, 't'}, {"ms", 1, NULL, 'm'},      {"row", 1, NULL, 'r'},
+		{"mix", 1, NULL, 'x'},	   {"files", 1, NULL, 'f'},   {"memory", 1, NULL, 'M'},
+		{"options", 1, NULL, 'o'}, {"folder", 1, NULL, 'd'}, {NULL, 0, NULL, 0}};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+		switch (option) {
+		case 't':
+			options.threads = (unsigned)number("threads", optarg, 1, MEASURE_CPUS);
+			break;
+		case 'm':
+			options.milliseconds = (unsigned)number("ms", optarg, 1, 60000);
+			break;
+		case 'M':
+			options.memory = (unsigned)number("memory", optarg, 64, 1 << 16);
+			break;
+		case 'x':
+			options.mix = number("mix", optarg, 1, 1000000000);
+			break;
+		case 'f':
+			options.files = number("files", optarg, 1000, 10000000);
+			break;
+		case 'r':
+			add_row(optarg);
+			break;
+		case 'o':
+			options.options = optarg;
+			break;
+		case 'd':
+			options.folder = optarg;
+			break;
+		default:
+			exit(2);
+		}
+	}
+	if (optind + 1 != argc)
+		bad("which side", "kernel or host, one of them");
+	if (strcmp(argv[optind], kernel_side.name) == 0)
+		options.side = &kernel_side;
+	else if (strcmp(argv[optind], host_side.name) == 0)
+		options.side = &host_side;
+	else
+		bad("there is no such side", argv[optind]);
+}
+
+int main(int argc, char **argv)
+{
+	const struct side *side;
+
+	read_arguments(argc, argv);
+	side = options.side;
+	side->start(options.threads, options.memory, options.options, options.folder);
+	check_rows();
+	if (options.files) {
+		files_measure(side, options.files, options.milliseconds);
+		return 0;
+	}
+	side->prepare(options.threads);
+	if (options.mix)
+		measure_mix();
+	else
+		measure_rows();
+	side->stop(options.threads);
+	return 0;
+}
