@@ -12,10 +12,13 @@
  *	  --options S	its command line
  *	  --folder DIR	for the host's files
  *
- * A row is run in batches of some ten microseconds, all threads at once from one moment to another;
- * its figure is the median of all threads' batches, so that a batch in which the host took the
- * processor away does not count. Output: a line of JSON for each row. Status 1: something did not
- * come out as it must; 2: the arguments.
+ * Each thread keeps to a processor of the host's. A row is run in batches of some ten microseconds by
+ * all threads at once. A batch counts if the host let its thread run through, and meanwhile as many
+ * others went on as there are processors for, at least half as fast: so what is measured is threads
+ * that meet, however busy the host is. The figure is the median of all threads' batches, `share` how
+ * many of them counted; a row goes on for twenty times its time until there are enough; if there are
+ * hardly any, its ns are null. Output: a line
+ * of JSON for each row. Status 1: something did not come out as it must; 2: the arguments.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -23,12 +26,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "hosted/native/measure.h"
 
 #define BATCH_NS 30000
+#define PARTS 8		  /* of a batch, behind each of which others see how far it is */
 #define SAMPLES_MAX 65536 /* of a thread */
+#define SAMPLES_ENOUGH 50 /* of the first thread */
+#define SAMPLES_LEAST 10  /* of all */
+#define PATIENCE 20	  /* times as long as asked for */
 #define ROWS_MAX 32
 
 static struct options {
@@ -58,15 +66,24 @@ uint64_t measure_ns(void)
 /* ---- a row ----------------------------------------------------------------------------------- */
 
 static struct worker workers[MEASURE_CPUS];
-static float *samples[MEASURE_CPUS];
+static cpu_set_t allowed;   /* the host's processors that this process may use: */
+static unsigned processors; /* so many */
+
+static struct progress {
+	uint64_t parts; /* of batches, since the program began; read by the others */
+} __attribute__((aligned(64))) progress[MEASURE_CPUS];
 
 struct race {
 	const struct row *row;
 	enum place place;
 	unsigned arrived, ready, through; /* threads */
-	uint64_t until;		 /* ns of the clock; set when all are ready */
-	unsigned sampled[MEASURE_CPUS];
-	uint64_t turns[MEASURE_CPUS];
+	uint64_t began;			  /* ns of the clock; set when all are there */
+	bool over;
+	struct sampled {
+		float *ns; /* of a turn, by batch */
+		unsigned batches, counted;
+		uint64_t turns;
+	} sampled[MEASURE_CPUS];
 };
 
 /* Wait until all threads have counted themselves in *@count. */
@@ -79,41 +96,118 @@ static void meet(unsigned *count)
 	options.side->busy();
 }
 
-/* How many turns a batch has, found by doubling: which also warms up. */
-static unsigned batch_of(const struct row *row, struct worker *worker)
+static void find_processors(void)
+{
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		measure_fail("sched_getaffinity", "", -errno);
+	processors = (unsigned)CPU_COUNT(&allowed);
+}
+
+/* The calling thread is the @cpu-th: it gets one processor, in turn. */
+static void keep_to_processor(unsigned cpu)
+{
+	cpu_set_t one;
+	int at = -1;
+
+	for (unsigned left = cpu % processors + 1; left; left -= CPU_ISSET(at, &allowed) != 0)
+		at++;
+	CPU_ZERO(&one);
+	CPU_SET(at, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		measure_fail("sched_setaffinity", "", -errno);
+}
+
+/* How many turns a part of a batch has, found by doubling: which also warms up. */
+static unsigned turns_of_part(const struct row *row, struct worker *worker)
 {
 	for (unsigned turns = 2;; turns *= 2) {
 		uint64_t began = measure_ns();
 
 		row->turns(worker, turns);
-		if (measure_ns() - began >= BATCH_NS)
+		if (measure_ns() - began >= BATCH_NS / PARTS)
 			return turns;
 	}
+}
+
+static void look_at_others(uint64_t parts[MEASURE_CPUS])
+{
+	for (unsigned cpu = 0; cpu < options.threads; cpu++)
+		parts[cpu] = __atomic_load_n(&progress[cpu].parts, __ATOMIC_RELAXED);
+}
+
+/* Have as many others as can gone on since @before? */
+static bool were_together(unsigned cpu, const uint64_t before[MEASURE_CPUS])
+{
+	unsigned wanted = (options.threads < processors ? options.threads : processors) - 1;
+	uint64_t now[MEASURE_CPUS];
+	unsigned others = 0;
+
+	look_at_others(now);
+	for (unsigned other = 0; other < options.threads; other++)
+		others += other != cpu && now[other] - before[other] >= PARTS / 2;
+	return others >= wanted;
+}
+
+/* How often has the host taken the processor from this thread? */
+static long taken_away(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_THREAD, &usage))
+		measure_fail("getrusage", "", -errno);
+	return usage.ru_nivcsw;
+}
+
+/* A batch: ns. */
+static uint64_t run_batch(const struct row *row, struct worker *worker, unsigned turns)
+{
+	uint64_t began = measure_ns();
+
+	for (unsigned part = 0; part < PARTS; part++) {
+		row->turns(worker, turns);
+		__atomic_store_n(&progress[worker->cpu].parts,
+				 progress[worker->cpu].parts + 1, __ATOMIC_RELAXED);
+	}
+	return measure_ns() - began;
+}
+
+/* The first thread says when it is over: when it has enough, or has waited too long. */
+static bool is_over(struct race *race, const struct sampled *sampled, unsigned cpu)
+{
+	uint64_t passed = measure_ns() - race->began, wanted = options.milliseconds * 1000000ULL;
+
+	if (cpu == 0 && passed >= wanted &&
+	    (sampled->counted >= SAMPLES_ENOUGH || passed >= PATIENCE * wanted))
+		__atomic_store_n(&race->over, true, __ATOMIC_RELEASE);
+	return __atomic_load_n(&race->over, __ATOMIC_ACQUIRE);
 }
 
 static void run_row(unsigned cpu, void *of)
 {
 	struct race *race = of;
 	struct worker *worker = &workers[cpu];
-	unsigned batch, sampled = 0;
-	uint64_t began, now, zero = 0;
+	struct sampled *sampled = &race->sampled[cpu];
+	unsigned turns;
 
+	keep_to_processor(cpu);
 	options.side->begin(worker, cpu, race->place);
-	batch = batch_of(race->row, worker);
+	turns = turns_of_part(race->row, worker);
 	meet(&race->arrived);
-	__atomic_compare_exchange_n(&race->until, &zero,
-				    measure_ns() + options.milliseconds * 1000000ULL, false,
-				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	if (cpu == 0)
+		race->began = measure_ns();
 	meet(&race->ready);
-	began = measure_ns();
 	do {
-		race->row->turns(worker, batch);
-		now = measure_ns();
-		samples[cpu][sampled++] = (float)(now - began) / (float)batch;
-		began = now;
-	} while (sampled < SAMPLES_MAX && now < race->until);
-	race->sampled[cpu] = sampled;
-	race->turns[cpu] = (uint64_t)sampled * batch;
+		uint64_t before[MEASURE_CPUS], ns;
+		long taken = taken_away();
+
+		look_at_others(before);
+		ns = run_batch(race->row, worker, turns);
+		sampled->batches++;
+		sampled->turns += turns * PARTS;
+		if (were_together(cpu, before) && taken_away() == taken &&
+		    sampled->counted < SAMPLES_MAX)
+			sampled->ns[sampled->counted++] = (float)ns / (float)(turns * PARTS);
+	} while (!is_over(race, sampled, cpu));
 	meet(&race->through);
 	options.side->end(worker);
 }
@@ -128,19 +222,25 @@ static int compare(const void *a, const void *b)
 static void print_row(const struct race *race)
 {
 	static float all[MEASURE_CPUS * SAMPLES_MAX];
-	unsigned count = 0;
-	uint64_t turns = 0;
+	struct sampled sum = {.ns = all};
+	char ns[32] = "null";
 
 	for (unsigned cpu = 0; cpu < options.threads; cpu++) {
-		memcpy(all + count, samples[cpu], race->sampled[cpu] * sizeof(float));
-		count += race->sampled[cpu];
-		turns += race->turns[cpu];
+		const struct sampled *one = &race->sampled[cpu];
+
+		memcpy(all + sum.counted, one->ns, one->counted * sizeof(float));
+		sum.counted += one->counted;
+		sum.batches += one->batches;
+		sum.turns += one->turns;
 	}
-	qsort(all, count, sizeof(float), compare);
-	printf("{\"row\": \"%s\", \"place\": \"%s\", \"calls\": %u, \"ns\": %.2f, "
-	       "\"turns\": %llu}\n",
-	       race->row->name, race->place == PLACE_SAME ? "same" : "own", race->row->calls,
-	       all[count / 2], (unsigned long long)turns);
+	qsort(all, sum.counted, sizeof(float), compare);
+	if (sum.counted >= SAMPLES_LEAST)
+		snprintf(ns, sizeof(ns), "%.2f", all[sum.counted / 2]);
+	printf("{\"row\": \"%s\", \"place\": \"%s\", \"calls\": %u, \"ns\": %s, "
+	       "\"turns\": %llu, \"share\": %.3f}\n",
+	       race->row->name, race->place == PLACE_SAME ? "same" : "own", race->row->calls, ns,
+	       (unsigned long long)sum.turns, (double)sum.counted / (double)sum.batches);
+	fflush(stdout);
 }
 
 static bool is_wanted(const char *name)
@@ -151,19 +251,30 @@ static bool is_wanted(const char *name)
 	return options.row_count == 0;
 }
 
+static void race_begin(struct race *race, const struct row *row, enum place place)
+{
+	race->row = row;
+	race->place = place;
+	race->arrived = race->ready = race->through = 0;
+	race->over = false;
+	for (unsigned cpu = 0; cpu < options.threads; cpu++)
+		race->sampled[cpu] = (struct sampled){.ns = race->sampled[cpu].ns};
+}
+
 static void measure_rows(void)
 {
 	const struct side *side = options.side;
 
+	static struct race race;
+
 	for (unsigned cpu = 0; cpu < options.threads; cpu++)
-		samples[cpu] = native_map(SAMPLES_MAX * sizeof(float));
+		race.sampled[cpu].ns = native_map(SAMPLES_MAX * sizeof(float));
 	for (const struct row *row = side->rows; row < side->rows + side->row_count; row++) {
 		if (!is_wanted(row->name))
 			continue;
 		for (enum place place = PLACE_SAME; place <= PLACE_OWN && !(place && row->alike);
 		     place++) {
-			struct race race = {.row = row, .place = place};
-
+			race_begin(&race, row, place);
 			side->run(options.threads, run_row, &race);
 			print_row(&race);
 		}
@@ -176,6 +287,7 @@ static void run_mix(unsigned cpu, void *of)
 {
 	unsigned *arrived = of;
 
+	keep_to_processor(cpu);
 	options.side->begin(&workers[cpu], cpu, PLACE_SAME);
 	meet(arrived);
 	options.side->mix(&workers[cpu], (unsigned)options.mix);
@@ -299,6 +411,7 @@ int main(int argc, char **argv)
 
 	read_arguments(argc, argv);
 	side = options.side;
+	find_processors();
 	side->start(options.threads, options.memory, options.options, options.folder);
 	check_rows();
 	if (options.files) {

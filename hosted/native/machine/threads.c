@@ -5,6 +5,10 @@
  * was something else, tells the host. Both are one atomic operation, so nothing comes between; a
  * task of another CPU is never freed (they are static), so a late waker does no harm.
  *
+ * A sleeper looks a while before he asks the host to wake him, as a CPU does that idles by polling
+ * (Linux's haltpoll): the host's own way to wake a thread takes some ten times what an interrupt to
+ * an idle CPU takes.
+ *
  * A CPU without a thread at work idles, for RCU, and so does one whose task sleeps.
  */
 #include <linux/futex.h>
@@ -21,6 +25,7 @@
 #include "hosted/native/machine/machine.h"
 
 #define SPINS_OF_A_TURN 1000 /* then the holder, who may have no processor, gets ours */
+#define IDLE_POLL_NS (20 * NSEC_PER_USEC)
 
 __thread unsigned native_cpu;
 __thread struct task *native_current = &hosted_task;
@@ -67,6 +72,11 @@ static void sleep_until(u64 deadline_ns)
 		return;
 	}
 	rcu_idle_enter();
+	for (u64 until = ktime_ns() + IDLE_POLL_NS; time_left(min(until, deadline_ns));)
+		if (smp_load_acquire(&task->state) == TASK_RUNNING)
+			break;
+		else
+			__builtin_ia32_pause();
 	while ((state = smp_load_acquire(&task->state)) != TASK_RUNNING) {
 		u64 left = deadline_ns == ~0ULL ? NSEC_PER_SEC : time_left(deadline_ns);
 		struct timespec timeout = {(time_t)(left / NSEC_PER_SEC),
