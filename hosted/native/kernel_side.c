@@ -6,7 +6,7 @@
 #include "core/memory/page_alloc.h"
 #include "fs/abi.h"
 #include "hosted/native/machine/machine.h"
-#include "hosted/native/measure.h"
+#include "hosted/native/lookups.h"
 
 #define call_stat(path, to) native_call_end(sys_newfstatat(AT_FDCWD, path, to, 0))
 #define call_open(path, flags, mode) native_call_end(sys_openat(AT_FDCWD, path, flags, mode))
@@ -25,13 +25,17 @@
 
 #include "hosted/native/side.h"
 
-static struct row rows[] = {CALL_ROWS, {}, {}, {}, {}};
-#define CALLS (sizeof(rows) / sizeof(rows[0]) - LOOKUP_ROWS)
+static const struct row rows[] = {
+	CALL_ROWS,
+	{"page cache", 0, page_turns, false},
+	{"buffer cache", 0, buffer_turns, false},
+	{"inode cache", 0, inode_turns, false},
+	{"dentry cache", 0, dentry_turns, false},
+};
 
 static void start(unsigned threads, unsigned megabytes, const char *options, const char *folder)
 {
 	(void)folder;
-	memcpy(&rows[CALLS], lookup_rows, sizeof(lookup_rows));
 	native_start(threads, megabytes, options);
 }
 

@@ -31,7 +31,7 @@ static const struct target *target_of(const struct worker *worker)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void page_turns(struct worker *worker, unsigned turns)
+void page_turns(struct worker *worker, unsigned turns)
 {
 	const struct target *target = target_of(worker);
 
@@ -44,7 +44,7 @@ static void page_turns(struct worker *worker, unsigned turns)
 	}
 }
 
-static void buffer_turns(struct worker *worker, unsigned turns)
+void buffer_turns(struct worker *worker, unsigned turns)
 {
 	const struct target *target = target_of(worker);
 
@@ -66,20 +66,13 @@ void inode_find(uint64_t number)
 	iput(inode);
 }
 
-static void inode_turns(struct worker *worker, unsigned turns)
+void inode_turns(struct worker *worker, unsigned turns)
 {
 	const struct target *target = target_of(worker);
 
 	while (turns--)
 		inode_find(target->number);
 }
-
-const struct row lookup_rows[LOOKUP_ROWS] = {
-	{"page cache", 0, page_turns, false},
-	{"buffer cache", 0, buffer_turns, false},
-	{"inode cache", 0, inode_turns, false},
-	{"dentry cache", 0, dentry_turns, false},
-};
 
 /* ---- what is looked for ---------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
  *	  --files N	instead: a thousand and N files, what one takes and how long a look at it
  *	  --memory MB	of the hosted kernel
  *	  --options S	its command line
+ *	  --list	instead: the names of the rows
  *	  --folder DIR	for the host's files
  *
  * Each thread keeps to a processor of the host's. A row is run in batches of some ten microseconds by
@@ -43,6 +44,7 @@ static struct options {
 	const struct side *side;
 	unsigned threads, milliseconds, memory;
 	unsigned long mix, files;
+	bool list;
 	const char *options, *folder;
 	const char *rows[ROWS_MAX];
 	unsigned row_count;
@@ -362,7 +364,8 @@ static void read_arguments(int argc, char **argv)
 	static const struct option known[] = {
 		{"threads", 1, NULL, 't'}, {"ms", 1, NULL, 'm'},      {"row", 1, NULL, 'r'},
 		{"mix", 1, NULL, 'x'},	   {"files", 1, NULL, 'f'},   {"memory", 1, NULL, 'M'},
-		{"options", 1, NULL, 'o'}, {"folder", 1, NULL, 'd'}, {NULL, 0, NULL, 0}};
+		{"options", 1, NULL, 'o'}, {"folder", 1, NULL, 'd'},
+		{"list", 0, NULL, 'l'},	   {NULL, 0, NULL, 0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
@@ -391,6 +394,9 @@ static void read_arguments(int argc, char **argv)
 		case 'd':
 			options.folder = optarg;
 			break;
+		case 'l':
+			options.list = true;
+			break;
 		default:
 			exit(2);
 		}
@@ -411,9 +417,15 @@ int main(int argc, char **argv)
 
 	read_arguments(argc, argv);
 	side = options.side;
+	if (options.list) {
+		for (unsigned i = 0; i < side->row_count; i++)
+			printf("{\"row\": \"%s\", \"calls\": %u}\n", side->rows[i].name,
+			       side->rows[i].calls);
+		return 0;
+	}
+	check_rows();
 	find_processors();
 	side->start(options.threads, options.memory, options.options, options.folder);
-	check_rows();
 	if (options.files) {
 		files_measure(side, options.files, options.milliseconds);
 		return 0;

@@ -79,14 +79,6 @@ struct side {
 };
 extern const struct side kernel_side, host_side;
 
-/* The kernel's looks into its caches: rows of kernel_side (lookups.c). */
-#define LOOKUP_ROWS 4
-extern const struct row lookup_rows[LOOKUP_ROWS];
-void lookups_prepare(unsigned threads);
-void inodes_make(uint64_t from, uint64_t to);
-void inode_find(uint64_t number);
-double dentry_steps(void);
-
 #define FILES_A_FOLDER 1000
 /* "d12/f345" of file 12345, from the start folder */
 void file_name(char path[PATH_BYTES], uint64_t file);
