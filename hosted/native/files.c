@@ -8,6 +8,7 @@
  * the dentry cache's chains are counted, too: if they don't grow, instructions don't.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hosted/native/measure.h"
@@ -15,6 +16,8 @@
 #define LOOKS (1u << 18) /* names made before */
 #define LINE 64
 #define THOUSAND 1000
+#define BATCH 256
+#define BATCHES_MAX 65536
 
 static char (*names)[32];
 static uint64_t random_state = 1;
@@ -35,26 +38,31 @@ static void draw_names(uint64_t files)
 	}
 }
 
-/* Least of several rounds, each of LOOKS looks or of so long. */
-static double least_ns(void (*look)(uint64_t at, void *argument), void *argument,
-		       unsigned milliseconds)
+static int compare(const void *a, const void *b)
 {
-	double least = 0;
+	float x = *(const float *)a, y = *(const float *)b;
 
-	for (unsigned round = 0; round < 5; round++) {
-		uint64_t began = measure_ns(), until = began + milliseconds * 1000000ULL, now;
-		unsigned looks = 0;
-		double ns;
+	return (x > y) - (x < y);
+}
 
-		do {
-			for (unsigned i = 0; i < 1024; i++)
-				look(looks++ % LOOKS, argument);
-			now = measure_ns();
-		} while (now < until || looks < LOOKS);
-		ns = (double)(now - began) / looks;
-		least = round == 0 || ns < least ? ns : least;
+/* ns of a look: the median of batches, of all names at least once, and for so long. */
+static double median_ns(void (*look)(uint64_t at, void *argument), void *argument,
+			unsigned milliseconds)
+{
+	uint64_t until = measure_ns() + milliseconds * 1000000ULL, looks = 0;
+	static float batches[BATCHES_MAX];
+	unsigned count = 0;
+
+	while (count < BATCHES_MAX && (looks < 2 * LOOKS || measure_ns() < until)) {
+		uint64_t began = measure_ns();
+
+		for (unsigned i = 0; i < BATCH; i++)
+			look(looks++ % LOOKS, argument);
+		if (looks > LOOKS) /* the first time warms up */
+			batches[count++] = (float)(measure_ns() - began) / BATCH;
 	}
-	return least;
+	qsort(batches, count, sizeof(float), compare);
+	return batches[count / 2];
 }
 
 static void stat_one(uint64_t at, void *side)
@@ -103,7 +111,7 @@ static void follow(uint64_t at, void *of)
 	struct chain **chain = of;
 
 	(void)at;
-	*chain = (*chain)->next;
+	*chain = *(struct chain *volatile *)&(*chain)->next;
 }
 
 void files_measure(const struct side *side, uint64_t files, unsigned milliseconds)
@@ -123,14 +131,14 @@ void files_measure(const struct side *side, uint64_t files, unsigned millisecond
 		draw_names(made);
 		if (side->dentry_steps)
 			side->dentry_steps();
-		stat_ns = least_ns(stat_one, (void *)side, milliseconds);
+		stat_ns = median_ns(stat_one, (void *)side, milliseconds);
 		if (side->dentry_steps)
 			steps = side->dentry_steps();
 		chain = make_chain((uint64_t)(bytes * (double)made) + LINE);
-		chase_ns = least_ns(follow, &chain, milliseconds);
+		chase_ns = median_ns(follow, &chain, milliseconds);
 		if (side->objects_make) {
 			side->objects_make(i ? counts[0] : 0, counts[i]);
-			inode_ns = least_ns(find_one, &objects, milliseconds);
+			inode_ns = median_ns(find_one, &objects, milliseconds);
 		}
 		printf("{\"files\": %llu, \"bytes\": %.1f, \"stat_ns\": %.2f, \"steps\": %.3f, "
 		       "\"inode_ns\": %.2f, \"chase_ns\": %.2f}\n",

@@ -37,6 +37,7 @@ static void start(unsigned threads, unsigned megabytes, const char *options, con
 {
 	(void)folder;
 	native_start(threads, megabytes, options);
+	lookups_start();
 }
 
 static void prepare(unsigned threads)

@@ -103,10 +103,20 @@ static void find(const char *name, struct path *path)
 		measure_fail("kern_path", name, error);
 }
 
+void lookups_start(void)
+{
+	struct path path;
+	long error = sys_mount("none", "/mnt", "tmpfs", 0, NULL);
+
+	if (error)
+		measure_fail("mount", "/mnt", error);
+	find("/mnt", &path);
+	super = path.mount->sb; /* for inodes: how many a tmpfs has is limited by memory */
+	register_block_device(&device);
+}
+
 void lookups_prepare(unsigned threads)
 {
-	register_block_device(&device);
-	super = current->fs->cwd.mount->sb;
 	inodes_make(0, threads + 1);
 	for (unsigned i = 0; i <= threads; i++) {
 		char file[PATH_BYTES] = "/s/data";

@@ -1,6 +1,6 @@
 /*
  * lookups.h - native: the kernel's looks into its caches (lookups.c; of dentries, dentries.c), for
- * kernel_side.c. All but the first are done with lookups_prepare().
+ * kernel_side.c.
  */
 #pragma once
 
@@ -8,6 +8,7 @@
 
 struct dentry;
 
+void lookups_start(void); /* once the kernel is up, before all others */
 void lookups_prepare(unsigned threads);
 /* What thread @target - 1 looks up, or, if that is 0, all of them: stays referenced. */
 void dentry_target(unsigned target, struct dentry *dentry);

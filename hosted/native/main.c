@@ -15,7 +15,7 @@
  *
  * Each thread keeps to a processor of the host's. A row is run in batches of some ten microseconds by
  * all threads at once. A batch counts if the host let its thread run through, and meanwhile as many
- * others went on as there are processors for, at least half as fast: so what is measured is threads
+ * others went on as there are processors for, at least a quarter as fast: so what is measured is threads
  * that meet, however busy the host is. The figure is the median of all threads' batches, `share` how
  * many of them counted; a row goes on for twenty times its time until there are enough; if there are
  * hardly any, its ns are null. Output: a line
@@ -146,7 +146,7 @@ static bool were_together(unsigned cpu, const uint64_t before[MEASURE_CPUS])
 
 	look_at_others(now);
 	for (unsigned other = 0; other < options.threads; other++)
-		others += other != cpu && now[other] - before[other] >= PARTS / 2;
+		others += other != cpu && now[other] - before[other] >= PARTS / 4;
 	return others >= wanted;
 }
 
@@ -383,7 +383,7 @@ static void read_arguments(int argc, char **argv)
 			options.mix = number("mix", optarg, 1, 1000000000);
 			break;
 		case 'f':
-			options.files = number("files", optarg, 1000, 10000000);
+			options.files = number("files", optarg, 1000, 5000000);
 			break;
 		case 'r':
 			add_row(optarg);

@@ -30,8 +30,8 @@ HOST = "Linux"
 DEFAULT = "default"
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs, which is what is measured
 TRAP = "getppid"
-FILES_MEMORY = 8192  # MB: room for ten million files, of which only what is used is there
-BYTES_WANTED = 800
+FILES_MEMORY = 1024, 9  # MB, and KB a file: a tmpfs has an inode for two frames, and only what is used is there
+FILES_MOST = 5_000_000
 FIRST, LAST = ("stat 1", "stat 8")
 FURTHER = 7  # components
 
@@ -156,7 +156,8 @@ def measure_files(sides: Sequence[Side], count: int, ms: int) -> list[dict[str, 
     found = []
     for side in sides:
         with host_folder() if side.name == HOST else contextlib.nullcontext() as folder:
-            memory = () if side.name == HOST else ("--memory", str(FILES_MEMORY))
+            megabytes = FILES_MEMORY[0] + count * FILES_MEMORY[1] // 1000
+            memory = () if side.name == HOST else ("--memory", str(megabytes))
             lines = run(side, "--files", str(count), "--ms", str(ms), *memory, folder=folder)
         found += [{"side": side.name, **line} for line in lines]
     return found
@@ -178,8 +179,8 @@ def check(rounds: int, ms: int, files: int) -> None:
         raise LabError(f"--rounds {rounds}: give a number from 1 to 1000")
     if not 1 <= ms <= 60000:
         raise LabError(f"--ms {ms}: give a number from 1 to 60000")
-    if files and not 1000 <= files <= 10_000_000:
-        raise LabError(f"--files {files}: give a number from 1000 to 10000000")
+    if files and not 1000 <= files <= FILES_MOST:
+        raise LabError(f"--files {files}: give a number from 1000 to {FILES_MOST}")
 
 
 def check_rows(sides: Sequence[Side], rows: Sequence[str]) -> None:
@@ -243,15 +244,30 @@ def as_data(figures: Figures, sides: Sequence[Side], threads: Sequence[int]) -> 
     return {"rows": rows, "components": components}
 
 
-def shown(found: dict[str, float] | None, digits: int = 0) -> str:
-    """A median with its spread: 15.2 (14.9-16.0)."""
+def shown(found: dict[str, float] | None) -> str:
+    """A median, and how far rounds lie from it: 15.2 ±4%."""
     if found is None:
         return "-"
-    return f"{found['median']:.{digits}f} [dim]{found['low']:.{digits}f}-{found['high']:.{digits}f}[/dim]"
+    middle = found["median"]
+    far = max(found["high"] - middle, middle - found["low"]) / middle if middle else 0
+    return f"{middle:.{0 if middle >= 100 else 1}f} [dim]±{far:.0%}[/dim]"
 
 
-def digits_of(found: dict[str, float] | None) -> int:
-    return 0 if found is None or found["median"] >= 100 else 1
+def shown_ratio(found: dict[str, float] | None) -> str:
+    return "-" if found is None else f"{found['median']:.2f}"
+
+
+def columns(side: Side, count: int, first: int) -> list[str]:
+    """The table's columns of @side with @count threads."""
+    names = [side.name, "of Linux"] if side.name != HOST else ["Linux less traps"]
+    return [*names, f"of {first} thr."] if count != first else names
+
+
+def words_of(one: dict[str, Any], side: Side, count: int, first: int) -> list[str]:
+    words = [shown(one.get("without_trap" if side.name == HOST else "ns"))]
+    if side.name != HOST:
+        words.append(shown_ratio(one.get("of_linux")))
+    return [*words, shown_ratio(one.get("of_first"))] if count != first else words
 
 
 def print_rows(data: dict[str, Any], sides: Sequence[Side], threads: Sequence[int]) -> None:
@@ -259,36 +275,30 @@ def print_rows(data: dict[str, Any], sides: Sequence[Side], threads: Sequence[in
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(width=max(100, 34 + 34 * len(sides)))
+    console = Console(width=130)
     found = {(one["side"], one["threads"], one["row"], one["place"]): one for one in data["rows"]}
     names = list(dict.fromkeys((one["row"], one["place"]) for one in data["rows"]))
     for count in threads:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
-        table.title = f"ns a turn, {count} thread{'s' if count > 1 else ''}: median and spread of the rounds"
-        table.add_column("")
-        table.add_column("names")
+        table.title = f"ns a turn, {count} thread{'s' if count > 1 else ''}: median of the rounds, and how far others lie"
+        table.add_column("", no_wrap=True)
+        table.add_column("names", no_wrap=True)
         for side in sides:
-            table.add_column(side.name if side.name != HOST else "Linux less traps", justify="right")
-            if side.name != HOST:
-                table.add_column("of Linux", justify="right")
-            if count != threads[0]:
-                table.add_column(f"of {threads[0]} thread", justify="right")
+            for name in columns(side, count, threads[0]):
+                table.add_column(name, justify="right", no_wrap=not name.startswith("of "))
         for row, place in names:
-            words = [row, place]
-            for side in sides:
-                one = found.get((side.name, count, row, place), {})
-                ns = one.get("without_trap") if side.name == HOST else one.get("ns")
-                words.append(shown(ns, digits_of(ns)))
-                if side.name != HOST:
-                    words.append(shown(one.get("of_linux"), 2))
-                if count != threads[0]:
-                    words.append(shown(one.get("of_first"), 2))
-            table.add_row(*words)
+            ones = [(side, found.get((side.name, count, row, place), {})) for side in sides]
+            words = [word for side, one in ones for word in words_of(one, side, count, threads[0])]
+            table.add_row(row, place, *words)
         console.print(table)
-    for one in data["components"]:
-        print(
-            f"a component more, {one['side']}, {one['threads']} threads, {one['place']} names: {one['ns']['median']:.1f} ns"
-        )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="ns a further component", title_justify="left")
+    for name in ("", "names", *(f"{count} thr." for count in threads)):
+        table.add_column(name, justify="right" if "thr" in name else "left")
+    further = {(one["side"], one["place"], one["threads"]): one["ns"] for one in data["components"]}
+    for side, place in dict.fromkeys(key[:2] for key in further):
+        table.add_row(side, place, *(shown(further.get((side, place, count))) for count in threads))
+    if further:
+        console.print(table)
 
 
 def print_files(files: Sequence[dict[str, Any]]) -> None:
