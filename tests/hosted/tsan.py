@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 from lab.base.paths import TOP
 
 OWN = ("machine/tsan.c",)  # hooks: what they tell of is their caller's
+LARGEST_RANDOM_BITS = 28
 FRAME = re.compile(r"^ {4}#\d+ (\S+) (\S+)")
 ACCESS = re.compile(r"^ {2}(?:Previous )?((?:[Aa]tomic )?(?:[Rr]ead|[Ww]rite)) of size \d+ at ")
 
@@ -78,3 +81,12 @@ def unmeant(text: str) -> list[Race]:
         if not is_meant(race, pairs):
             kinds.setdefault(frozenset(access.functions[:2] for access in race.accesses), race)
     return list(kinds.values())
+
+
+def needs_fixed_addresses() -> bool:
+    """Where the host spreads addresses further than older sanitizers can follow: they end at once."""
+    path = Path("/proc/sys/vm/mmap_rnd_bits")
+    try:
+        return int(path.read_text(encoding="utf-8")) > LARGEST_RANDOM_BITS and shutil.which("setarch") is not None
+    except (OSError, ValueError):
+        return False
