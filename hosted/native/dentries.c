@@ -1,6 +1,6 @@
 /*
- * dentries.c - native: single looks into the dentry cache. Where DENTRY_LOCK is rcu, it is asked as a
- * walk without locks asks it: no reference is taken, but the sequence count is looked at.
+ * dentries.c - native: single looks into the dentry cache. Where DENTRY_LOCK is rcu, it is asked as
+ * a walk without locks asks it: no reference is taken, but the sequence count is looked at.
  */
 #include "core/kernel.h"
 #include "fs/path/dcache.h"
@@ -16,16 +16,15 @@ void dentry_target(unsigned target, struct dentry *dentry)
 #ifdef LOCKLESS_WALK
 static bool find_dentry(const struct dentry *target, u32 hash, struct hash_counters *counts)
 {
-	const struct dentry_key key = {target->parent, target->name, hash, target->name_length, counts,
-				       NULL};
+	const struct dentry_key key = {target->parent,	    target->name, hash,
+				       target->name_length, counts,	  NULL};
 	bool found = false;
 	u64 steps = 0;
 
 	rcu_read_lock();
 	const struct dentry *dentry =
-		dentry_table_find(&dentry_table_instance, NULL,
-				  dentry_bucket(target->parent, hash), &key, dentry_compare,
-				  &steps);
+		dentry_table_find(&dentry_table_instance, NULL, dentry_bucket(target->parent, hash),
+				  &key, dentry_compare, &steps);
 	if (dentry) {
 		u32 sequence = read_seqcount_begin(&dentry->sequence);
 
@@ -39,8 +38,8 @@ static bool find_dentry(const struct dentry *target, u32 hash, struct hash_count
 #else
 static bool find_dentry(const struct dentry *target, u32 hash, struct hash_counters *counts)
 {
-	struct dentry *dentry = d_lookup(target->parent, target->name, target->name_length, hash, counts,
-					 HASH_FIND);
+	struct dentry *dentry = d_lookup(target->parent, target->name, target->name_length, hash,
+					 counts, HASH_FIND);
 
 	if (!dentry)
 		return false;
@@ -74,8 +73,8 @@ double dentry_steps(void)
 		hits += dentry_counters[cpu].hits;
 		steps += dentry_counters[cpu].hit_steps;
 	}
-	mean = hits > hits_before ? (double)(steps - steps_before) / (double)(hits - hits_before) :
-				    0;
+	mean = hits > hits_before ? (double)(steps - steps_before) / (double)(hits - hits_before)
+				  : 0;
 	hits_before = hits;
 	steps_before = steps;
 	return mean;

@@ -13,13 +13,13 @@
  *	  --list	instead: the names of the rows
  *	  --folder DIR	for the host's files
  *
- * Each thread keeps to a processor of the host's. A row is run in batches of some ten microseconds by
- * all threads at once. A batch counts if the host let its thread run through, and meanwhile as many
- * others went on as there are processors for, at least a quarter as fast: so what is measured is threads
- * that meet, however busy the host is. The figure is the median of all threads' batches, `share` how
- * many of them counted; a row goes on for twenty times its time until there are enough; if there are
- * hardly any, its ns are null. Output: a line
- * of JSON for each row. Status 1: something did not come out as it must; 2: the arguments.
+ * Each thread keeps to a processor of the host's. A row is run in batches of some ten microseconds
+ *by all threads at once. A batch counts if the host let its thread run through, and meanwhile as
+ *many others went on as there are processors for, at least a quarter as fast: so what is measured
+ *is threads that meet, however busy the host is. The figure is the median of all threads' batches,
+ *`share` how many of them counted; a row goes on for twenty times its time until there are enough;
+ *if there are hardly any, its ns are null. Output: a line of JSON for each row. Status 1: something
+ *did not come out as it must; 2: the arguments.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -52,8 +52,10 @@ static struct options {
 
 void measure_fail(const char *call, const char *name, long result)
 {
-	fprintf(stderr, "native: %s: %s %s: %ld%s%s\n", options.side->name, call, name, result,
-		result < 0 ? " " : "", result < 0 ? strerror((int)-result) : "");
+	fprintf(stderr, "native: %s: %s %s: %ld", options.side->name, call, name, result);
+	if (result < 0)
+		fprintf(stderr, " %s", strerror((int)-result));
+	fprintf(stderr, "\n");
 	exit(1);
 }
 
@@ -167,8 +169,8 @@ static uint64_t run_batch(const struct row *row, struct worker *worker, unsigned
 
 	for (unsigned part = 0; part < PARTS; part++) {
 		row->turns(worker, turns);
-		__atomic_store_n(&progress[worker->cpu].parts,
-				 progress[worker->cpu].parts + 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&progress[worker->cpu].parts, progress[worker->cpu].parts + 1,
+				 __ATOMIC_RELAXED);
 	}
 	return measure_ns() - began;
 }
@@ -361,11 +363,11 @@ static void check_rows(void)
 
 static void read_arguments(int argc, char **argv)
 {
-	static const struct option known[] = {
-		{"threads", 1, NULL, 't'}, {"ms", 1, NULL, 'm'},      {"row", 1, NULL, 'r'},
-		{"mix", 1, NULL, 'x'},	   {"files", 1, NULL, 'f'},   {"memory", 1, NULL, 'M'},
-		{"options", 1, NULL, 'o'}, {"folder", 1, NULL, 'd'},
-		{"list", 0, NULL, 'l'},	   {NULL, 0, NULL, 0}};
+	static const struct option known[] = {{"threads", 1, NULL, 't'}, {"ms", 1, NULL, 'm'},
+					      {"row", 1, NULL, 'r'},	 {"mix", 1, NULL, 'x'},
+					      {"files", 1, NULL, 'f'},	 {"memory", 1, NULL, 'M'},
+					      {"options", 1, NULL, 'o'}, {"folder", 1, NULL, 'd'},
+					      {"list", 0, NULL, 'l'},	 {NULL, 0, NULL, 0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {

@@ -23,8 +23,9 @@
 #define MIX_KEPT 8  /* names that are always there */
 #define MIX_NAMES 8 /* names that come and go */
 
-static const char *const folders[] = {"",	"/b",	     "/b/c",	"/b/c/d", "/b/c/d/e",
-				      "/b/c/d/e/g", "/b/c/d/e/g/h", "/hundred", "/new",   "/old"};
+static const char *const folders[] = {"",	  "/b",		"/b/c",		"/b/c/d",
+				      "/b/c/d/e", "/b/c/d/e/g", "/b/c/d/e/g/h", "/hundred",
+				      "/new",	  "/old"};
 static const char *const files[LENGTHS] = {"-f", "/f", "/b/c/f", "/b/c/d/e/g/h/f"};
 
 static inline void expect(long result, const char *call, const char *name)
@@ -229,7 +230,8 @@ struct entry {
 	char name[];
 };
 
-/* Names from where @fd stands on, up to the end, for which @counts says true; @buffer's are lost. */
+/* Names from where @fd stands on, up to the end, for which @counts says true; @buffer's are lost.
+ */
 static unsigned count_entries(int fd, char *buffer, bool (*counts)(const char *name))
 {
 	unsigned found = 0;
@@ -264,10 +266,13 @@ static void readdir_hundred(struct worker *worker, unsigned turns)
 }
 
 #define CALL_ROWS                                                                                  \
-	{"stat 1", 1, stat_1, false}, {"stat 2", 1, stat_2, false}, {"stat 4", 1, stat_4, false}, \
+	{"stat 1", 1, stat_1, false}, {"stat 2", 1, stat_2, false}, {"stat 4", 1, stat_4, false},  \
 		{"stat 8", 1, stat_8, false}, {"open+close", 2, open_close, false},                \
 		{"pread 4K", 1, pread_page, false}, {"create+unlink", 3, create_unlink, false},    \
-		{"rename", 1, rename_turns, false}, {"readdir 100", 3, readdir_hundred, false}
+		{"rename", 1, rename_turns, false},                                                \
+	{                                                                                          \
+		"readdir 100", 3, readdir_hundred, false                                           \
+	}
 
 /* ---- threads at odds ------------------------------------------------------------------------- */
 

@@ -280,7 +280,9 @@ def print_rows(data: dict[str, Any], sides: Sequence[Side], threads: Sequence[in
     names = list(dict.fromkeys((one["row"], one["place"]) for one in data["rows"]))
     for count in threads:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
-        table.title = f"ns a turn, {count} thread{'s' if count > 1 else ''}: median of the rounds, and how far others lie"
+        table.title = (
+            f"ns a turn, {count} thread{'s' if count > 1 else ''}: median of the rounds, and how far others lie"
+        )
         table.add_column("", no_wrap=True)
         table.add_column("names", no_wrap=True)
         for side in sides:
@@ -307,7 +309,16 @@ def print_files(files: Sequence[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Files cached, looks at random ones", title_justify="left")
-    for name in ("", "files", "bytes a file", "stat, ns", "steps a lookup", "inode lookup, ns", "a fetch, ns", "more, in fetches"):
+    for name in (
+        "",
+        "files",
+        "bytes a file",
+        "stat, ns",
+        "steps a lookup",
+        "inode lookup, ns",
+        "a fetch, ns",
+        "more, in fetches",
+    ):
         table.add_column(name, justify="right" if name else "left")  # fmt: skip
     first: dict[str, dict[str, Any]] = {}
     for one in files:

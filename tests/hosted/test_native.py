@@ -145,4 +145,7 @@ def test_reports_are_read_as_the_ring_reads_races():
     assert not tsan.unmeant(REPORT.format(writer="set_something", reader="touch_inode_atime"))  # races.txt has it
     assert not tsan.is_meant(race, [("run_mix", "*")])  # not one of the two innermost
     assert tsan.is_meant(race, [("later", "vfs_chmod")]) and not tsan.is_meant(race, [("later", "later")])
-    assert len(tsan.unmeant("==================\nWARNING: ThreadSanitizer: heap-use-after-free\n==================\n")) == 1
+    assert (
+        len(tsan.unmeant("==================\nWARNING: ThreadSanitizer: heap-use-after-free\n==================\n"))
+        == 1
+    )

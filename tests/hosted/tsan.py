@@ -68,9 +68,7 @@ def is_meant(race: Race, pairs: list[tuple[str, str]]) -> bool:
     if not race.accesses:
         return False
     one, other = (set(access.functions[:2]) for access in (*race.accesses, Access("forgotten", (), ()))[:2])
-    return any(
-        (a in one and (b == "*" or b in other)) or (a in other and (b == "*" or b in one)) for a, b in pairs
-    )
+    return any((a in one and (b == "*" or b in other)) or (a in other and (b == "*" or b in one)) for a, b in pairs)
 
 
 def unmeant(text: str) -> list[Race]:

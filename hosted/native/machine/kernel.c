@@ -17,7 +17,8 @@
 
 bool system_running = true;
 
-/* ---- log -------------------------------------------------------------------------------------- */
+/* ---- log --------------------------------------------------------------------------------------
+ */
 
 /* Warnings and worse: whoever measures is told what the kernel complains of. */
 void printk(const char *format, ...)
@@ -59,7 +60,8 @@ const char *symbol_lookup(u64 address, u64 *offset)
 	return NULL;
 }
 
-/* ---- time ------------------------------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------------------------------
+ */
 
 u64 arch_rtc_seconds(void)
 {
@@ -85,7 +87,8 @@ static void clock_start(void)
 	clock_ns_per_cycle = (ns << 32) / (arch_cycles() - clock_base);
 }
 
-/* ---- start-up --------------------------------------------------------------------------------- */
+/* ---- start-up ---------------------------------------------------------------------------------
+ */
 
 void native_start(unsigned cpus_wanted, unsigned megabytes, const char *options)
 {

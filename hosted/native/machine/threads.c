@@ -34,7 +34,7 @@ __thread u32 native_until_tick = NATIVE_TICK;
 struct cpu cpus[NR_CPUS];
 unsigned nr_cpus = 1;
 
-static struct task tasks[NR_CPUS]; /* [0] is hosted_task instead */
+static struct task tasks[NR_CPUS];			      /* [0] is hosted_task instead */
 static char stacks[NR_CPUS][KERNEL_STACK_SIZE] __aligned(64); /* of the lock checker's lists */
 
 static struct task *task_of(unsigned cpu)
