@@ -62,6 +62,24 @@ static uint64_t memory_used(void)
 	return (page_alloc_total_pages() - page_alloc_free_pages()) * PAGE_SIZE;
 }
 
+static const char *most_waited(uint64_t *times)
+{
+	static u64 before[LOCK_CLASSES];
+	const char *name = NULL;
+
+	*times = 0;
+	for (unsigned i = 0; i < lock_class_count; i++) {
+		u64 now = (u64)atomic_read(&lock_classes[i].contended), more = now - before[i];
+
+		before[i] = now;
+		if (more > *times) {
+			*times = more;
+			name = lock_classes[i].name;
+		}
+	}
+	return name;
+}
+
 const struct side kernel_side = {
 	.name = "kernel",
 	.rows = rows,
@@ -80,6 +98,7 @@ const struct side kernel_side = {
 	.file_remove = numbered_remove,
 	.file_stat = numbered_stat,
 	.memory_used = memory_used,
+	.most_waited = most_waited,
 	.dentry_steps = dentry_steps,
 	.objects_make = inodes_make,
 	.object_find = inode_find,

@@ -228,6 +228,8 @@ static void print_row(const struct race *race)
 	static float all[MEASURE_CPUS * SAMPLES_MAX];
 	struct sampled sum = {.ns = all};
 	char ns[32] = "null";
+	const char *waited = NULL;
+	uint64_t waits = 0;
 
 	for (unsigned cpu = 0; cpu < options.threads; cpu++) {
 		const struct sampled *one = &race->sampled[cpu];
@@ -240,10 +242,13 @@ static void print_row(const struct race *race)
 	qsort(all, sum.counted, sizeof(float), compare);
 	if (sum.counted >= SAMPLES_LEAST)
 		snprintf(ns, sizeof(ns), "%.2f", all[sum.counted / 2]);
+	if (options.side->most_waited)
+		waited = options.side->most_waited(&waits);
 	printf("{\"row\": \"%s\", \"place\": \"%s\", \"calls\": %u, \"ns\": %s, "
-	       "\"turns\": %llu, \"share\": %.3f}\n",
+	       "\"turns\": %llu, \"share\": %.3f, \"waited\": \"%s\", \"waits\": %llu}\n",
 	       race->row->name, race->place == PLACE_SAME ? "same" : "own", race->row->calls, ns,
-	       (unsigned long long)sum.turns, (double)sum.counted / (double)sum.batches);
+	       (unsigned long long)sum.turns, (double)sum.counted / (double)sum.batches,
+	       waited ? waited : "", (unsigned long long)waits);
 	fflush(stdout);
 }
 

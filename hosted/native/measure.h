@@ -73,6 +73,8 @@ struct side {
 	void (*file_stat)(const char *path);
 	uint64_t (*memory_used)(void); /* bytes, of the system */
 	/* The kernel's alone, else NULL. */
+	/* Which lock was waited for most, and how often, since it was asked last; NULL: none was */
+	const char *(*most_waited)(uint64_t *times);
 	double (*dentry_steps)(void); /* objects visited, a hit, since the last time */
 	void (*objects_make)(uint64_t from, uint64_t to); /* inodes by number, cached */
 	void (*object_find)(uint64_t number);

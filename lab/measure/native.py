@@ -32,6 +32,7 @@ SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs, which is what is measu
 TRAP = "getppid"
 FILES_MEMORY = 1024, 9  # MB, and KB a file: a tmpfs has an inode for two frames, and only what is used is there
 FILES_MOST = 5_000_000
+WAITS_SHOWN = 0.001  # a turn: what comes now and then is not told
 FIRST, LAST = ("stat 1", "stat 8")
 FURTHER = 7  # components
 
@@ -61,6 +62,7 @@ class Figures:
 
     rounds: list[dict[Cell, float | None]] = field(default_factory=list)
     calls: dict[str, int] = field(default_factory=dict)  # of the system, a turn; 0: a look into a cache
+    waits: dict[Cell, dict[str, float]] = field(default_factory=dict)  # by the most waited for lock: waits, a turn
 
     def net(self, at: dict[Cell, float | None], cell: Cell) -> float | None:
         """@cell in the round @at; of the host without the traps, each of which takes as long as a getppid."""
@@ -145,6 +147,9 @@ def measure(sides: Sequence[Side], threads: Sequence[int], rounds: int, ms: int,
                 for line in lines:
                     at[Cell(side.name, count, line["row"], line["place"])] = line["ns"]
                     figures.calls[line["row"]] = line["calls"]
+                    if line["waits"]:  # the last round's
+                        cell = Cell(side.name, count, line["row"], line["place"])
+                        figures.waits[cell] = {line["waited"]: round(line["waits"] / line["turns"], 6)}
         figures.rounds.append(at)
         print(f"\rround {number + 1} of {rounds}", end="", file=sys.stderr, flush=True)
     print("\r\033[K", end="", file=sys.stderr, flush=True)
@@ -232,6 +237,7 @@ def as_data(figures: Figures, sides: Sequence[Side], threads: Sequence[int]) -> 
             one["without_trap"] = spread(figures.values(cell))
         else:
             one["of_linux"] = spread(figures.ratios(cell, Cell(HOST, cell.threads, cell.row, cell.place)))
+        one["waits"] = figures.waits.get(cell, {})
         one["of_first"] = spread(figures.ratios(cell, Cell(cell.side, threads[0], cell.row, cell.place)))
         rows.append(one)
     components = [
@@ -301,6 +307,18 @@ def print_rows(data: dict[str, Any], sides: Sequence[Side], threads: Sequence[in
         table.add_row(side, place, *(shown(further.get((side, place, count))) for count in threads))
     if further:
         console.print(table)
+    print_waits(data)
+
+
+def print_waits(data: dict[str, Any]) -> None:
+    """Which lock each row had to wait for most."""
+    often: dict[tuple[str, int, str], list[str]] = {}
+    for one in data["rows"]:
+        for lock, times in one["waits"].items():
+            if times >= WAITS_SHOWN:
+                often.setdefault((one["side"], one["threads"], lock), []).append(f"{one['row']} {one['place']}")
+    for (side, threads, lock), rows in often.items():
+        print(f"waited for most, {side}, {threads} threads: {lock} in {', '.join(rows)}")
 
 
 def print_files(files: Sequence[dict[str, Any]]) -> None:
