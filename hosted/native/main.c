@@ -228,7 +228,7 @@ static void print_row(const struct race *race)
 	static float all[MEASURE_CPUS * SAMPLES_MAX];
 	struct sampled sum = {.ns = all};
 	char ns[32] = "null";
-	const char *waited = NULL;
+	const char *place = race->place == PLACE_SAME ? "same" : "own", *waited = NULL;
 	uint64_t waits = 0;
 
 	for (unsigned cpu = 0; cpu < options.threads; cpu++) {
@@ -246,7 +246,7 @@ static void print_row(const struct race *race)
 		waited = options.side->most_waited(&waits);
 	printf("{\"row\": \"%s\", \"place\": \"%s\", \"calls\": %u, \"ns\": %s, "
 	       "\"turns\": %llu, \"share\": %.3f, \"waited\": \"%s\", \"waits\": %llu}\n",
-	       race->row->name, race->place == PLACE_SAME ? "same" : "own", race->row->calls, ns,
+	       race->row->name, place, race->row->calls, ns,
 	       (unsigned long long)sum.turns, (double)sum.counted / (double)sum.batches,
 	       waited ? waited : "", (unsigned long long)waits);
 	fflush(stdout);
