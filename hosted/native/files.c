@@ -8,7 +8,6 @@
  * the dentry cache's chains are counted, too: if they don't grow, instructions don't.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hosted/native/measure.h"
@@ -38,13 +37,6 @@ static void draw_names(uint64_t files)
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* ns of a look: the median of batches, of all names at least once, and for so long. */
 static double median_ns(void (*look)(uint64_t at, void *argument), void *argument,
 			unsigned milliseconds)
@@ -61,8 +53,7 @@ static double median_ns(void (*look)(uint64_t at, void *argument), void *argumen
 		if (looks > LOOKS) /* the first time warms up */
 			batches[count++] = (float)(measure_ns() - began) / BATCH;
 	}
-	qsort(batches, count, sizeof(float), compare);
-	return batches[count / 2];
+	return measure_median(batches, count);
 }
 
 static void stat_one(uint64_t at, void *side)
@@ -137,7 +128,9 @@ void files_measure(const struct side *side, uint64_t files, unsigned millisecond
 		chain = make_chain((uint64_t)(bytes * (double)made) + LINE);
 		chase_ns = median_ns(follow, &chain, milliseconds);
 		if (side->objects_make) {
+			before -= side->memory_used(); /* they are no files */
 			side->objects_make(i ? counts[0] : 0, counts[i]);
+			before += side->memory_used();
 			inode_ns = median_ns(find_one, &objects, milliseconds);
 		}
 		printf("{\"files\": %llu, \"bytes\": %.1f, \"stat_ns\": %.2f, \"steps\": %.3f, "

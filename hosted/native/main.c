@@ -67,6 +67,19 @@ uint64_t measure_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 }
 
+static int compare(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+double measure_median(float *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), compare);
+	return values[count / 2];
+}
+
 /* ---- a row ----------------------------------------------------------------------------------- */
 
 static struct worker workers[MEASURE_CPUS];
@@ -216,13 +229,6 @@ static void run_row(unsigned cpu, void *of)
 	options.side->end(worker);
 }
 
-static int compare(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void print_row(const struct race *race)
 {
 	static float all[MEASURE_CPUS * SAMPLES_MAX];
@@ -239,16 +245,15 @@ static void print_row(const struct race *race)
 		sum.batches += one->batches;
 		sum.turns += one->turns;
 	}
-	qsort(all, sum.counted, sizeof(float), compare);
 	if (sum.counted >= SAMPLES_LEAST)
-		snprintf(ns, sizeof(ns), "%.2f", all[sum.counted / 2]);
+		snprintf(ns, sizeof(ns), "%.2f", measure_median(all, sum.counted));
 	if (options.side->most_waited)
 		waited = options.side->most_waited(&waits);
 	printf("{\"row\": \"%s\", \"place\": \"%s\", \"calls\": %u, \"ns\": %s, "
 	       "\"turns\": %llu, \"share\": %.3f, \"waited\": \"%s\", \"waits\": %llu}\n",
-	       race->row->name, place, race->row->calls, ns,
-	       (unsigned long long)sum.turns, (double)sum.counted / (double)sum.batches,
-	       waited ? waited : "", (unsigned long long)waits);
+	       race->row->name, place, race->row->calls, ns, (unsigned long long)sum.turns,
+	       (double)sum.counted / (double)sum.batches, waited ? waited : "",
+	       (unsigned long long)waits);
 	fflush(stdout);
 }
 

@@ -90,8 +90,9 @@ void files_measure(const struct side *side, uint64_t files, unsigned millisecond
 /* What came of a call is not what must: says so, and ends the program with status 1. */
 void measure_fail(const char *call, const char *name, long result) __attribute__((noreturn, cold));
 
-uint64_t measure_ns(void);	/* of the host's clock */
-void *native_map(size_t bytes); /* as in machine/machine.h */
+uint64_t measure_ns(void);			    /* of the host's clock */
+double measure_median(float *values, size_t count); /* at least one; sorts them */
+void *native_map(size_t bytes);			    /* as in machine/machine.h */
 
 static inline uint64_t random_next(uint64_t *state)
 {

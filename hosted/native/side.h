@@ -426,3 +426,8 @@ static void numbered_stat(const char *path)
 
 	expect(call_stat(path, buffer), "stat", path);
 }
+
+/* What is said here of a struct side. */
+#define SIDE_ROWS                                                                                  \
+	.begin = worker_begin, .end = worker_end, .mix = mix_turns, .mix_left = mix_names_left,    \
+	.file_make = numbered_make, .file_remove = numbered_remove, .file_stat = numbered_stat
