@@ -24,7 +24,10 @@
 #include "hosted/machine/shared/tasks.h"
 #include "hosted/native/machine/machine.h"
 
-#define SPINS_OF_A_TURN 1000 /* then the holder, who may have no processor, gets ours */
+/* Processor's cycles: looks further apart belong to two waits; who has waited for so long yields.
+ */
+#define WAITS_APART 600
+#define WAIT_LONG 200000
 #define IDLE_POLL_NS (20 * NSEC_PER_USEC)
 
 __thread unsigned native_cpu;
@@ -42,12 +45,19 @@ static struct task *task_of(unsigned cpu)
 	return cpu ? &tasks[cpu] : &hosted_task;
 }
 
+/* Only in a single long wait: short ones that follow each other are what is measured. */
 void native_relax(void)
 {
-	static __thread u32 spins;
+	static __thread u64 began, last;
+	u64 now = arch_cycles();
 
-	if (++spins % SPINS_OF_A_TURN == 0)
-		sched_yield();
+	if (now - last > WAITS_APART)
+		began = now;
+	last = now;
+	if (now - began < WAIT_LONG)
+		return;
+	sched_yield();
+	last = began = arch_cycles();
 }
 
 /* ---- sleeping and waking ----------------------------------------------------------------------
