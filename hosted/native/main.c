@@ -1,6 +1,6 @@
 /*
  * main.c - native: nanoseconds of single calls, here and on the host, for ./cw bench native
- * (docs/lab/native.md).
+ * (docs/kernel/native.md).
  *
  *	native [options] kernel|host
  *	  --threads N	1 to 16 of them, all at the same at once

@@ -1,4 +1,4 @@
-# Native: the hosted kernel as it ships, on threads, for time by the clock; see README.md and docs/lab/native.md.
+# Native: the hosted kernel as it ships, on threads, for time by the clock; see README.md and docs/kernel/native.md.
 #
 #   make -f hosted/native/native.mk                   build $(HOSTED_O)/native, build/native/native unless said otherwise
 #   make -f hosted/native/native.mk TSAN=y HOSTED_O=build/native-tsan     with the thread sanitizer

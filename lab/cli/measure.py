@@ -43,7 +43,7 @@ def profile(
 @with_machine("package add settings defconfig mem root timeout", timeout=1800)
 def bench(
     machine: Any,
-    what: Annotated[str, typer.Argument(help="boot: the figures of starting up and of single system calls. native: nanoseconds of calls of the hosted kernel on threads, beside this host's Linux (docs/lab/native.md).")] = "boot",
+    what: Annotated[str, typer.Argument(help="boot: the figures of starting up and of single system calls. native: nanoseconds of calls of the hosted kernel on threads, beside this host's Linux (docs/kernel/native.md).")] = "boot",
     rebuild: Annotated[bool, typer.Option(help="Time a clean build too.")] = True,
     against: Annotated[str, typer.Option("--against", metavar="linux[=VERSION]", help="Instructions a call here and on Linux, side by side (docs/lab/linux.md).")] = "",
     row: Annotated[list[str] | None, typer.Option("--row", metavar="NAME", help="With --against, and of native: only this row of the table; may be repeated.")] = None,

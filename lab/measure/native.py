@@ -1,4 +1,4 @@
-"""./cw bench native: nanoseconds of calls of the hosted kernel on threads, beside the host's Linux (docs/lab/native.md).
+"""./cw bench native: nanoseconds of calls of the hosted kernel on threads, beside the host's Linux (docs/kernel/native.md).
 
 hosted/native is built for each choice of settings. A round runs each of these programs, and the host's side, once for each
 number of threads, in an order that turns from round to round; so whatever else the host does meets all of them. Only what was
