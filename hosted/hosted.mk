@@ -14,6 +14,7 @@
 HOSTED_O ?= build/hosted
 HOSTED_CC ?= gcc
 HOSTED_SET ?= DEBUG=y
+# The optional room that is always there.
 HOSTED_ROOMS ?= SWAP=y
 PYTHON ?= $(if $(wildcard .venv/bin/python3),.venv/bin/python3,python3)
 FUZZ_SECONDS ?= 60

@@ -61,12 +61,15 @@ def bench(
     if what == "native":
         from lab.measure.native import bench_native
 
-        given = {"--against": against, "--job": job, "--package": machine.packages, "--add": machine.add,
-                 "--root": machine.root, "--defconfig": machine.defconfig}  # fmt: skip
+        given = {"--against": against, "--job": job, "--package": machine.packages, "--add": machine.add, "--root": machine.root,
+                 "--defconfig": machine.defconfig, "--mem": machine.mem != "512M", "--timeout": machine.timeout != 1800}  # fmt: skip
         if none := [name for name, value in given.items() if value]:
             raise LabError(f"bench native has no machine, and nothing to do with {', '.join(none)}")
         bench_native(threads, machine.settings, rounds, ms, files, row or [], as_json)
         return
+    given = {"--threads": threads != "1,2", "--rounds": rounds != 5, "--ms": ms != 20, "--files": files != 0}
+    if none := [name for name, value in given.items() if value]:
+        raise LabError(f"{', '.join(none)}: for ./cw bench native alone")
     if against:
         from lab.measure.against import bench_against
 

@@ -80,10 +80,13 @@ def test_threads_are_numbers(text):
         (["--row", "nothing"], "there is no such row. There are: stat 1"),
         (["--set", "DENTRY_LOCK=none"], "no value of DENTRY_LOCK 'none'. There are:"),
         (["--add", "docs"], "nothing to do with --add"),
+        (["--mem", "1G"], "nothing to do with --mem"),
+        (["--files", "1000", "boot"], "--files: for ./cw bench native alone"),
     ],
 )
 def test_bad_arguments_are_refused_with_what_there_is(arguments, message):
-    result = subprocess.run([TOP / "cw", "bench", "native", *arguments], capture_output=True, text=True, check=False)
+    what = [] if arguments[-1] == "boot" else ["native"]
+    result = subprocess.run([TOP / "cw", "bench", *what, *arguments], capture_output=True, text=True, check=False)
     assert result.returncode not in (0, 1) and message in result.stderr and "Traceback" not in result.stderr
 
 
