@@ -39,6 +39,7 @@
 #define SAMPLES_LEAST 10  /* of all */
 #define PATIENCE 20	  /* times as long as asked for */
 #define ROWS_MAX 32
+#define MIX_TOGETHER 4 /* turns */
 
 static struct options {
 	const struct side *side;
@@ -304,7 +305,11 @@ static void run_mix(unsigned cpu, void *of)
 	keep_to_processor(cpu);
 	options.side->begin(&workers[cpu], cpu, PLACE_SAME);
 	meet(arrived);
-	options.side->mix(&workers[cpu], (unsigned)options.mix);
+	for (unsigned long left = options.mix, some; left; left -= some) {
+		some = left < MIX_TOGETHER ? left : MIX_TOGETHER;
+		options.side->mix(&workers[cpu], (unsigned)some);
+		sched_yield(); /* where threads have one processor, they take turns often */
+	}
 	options.side->end(&workers[cpu]);
 }
 
