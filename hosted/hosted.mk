@@ -14,6 +14,8 @@
 HOSTED_O ?= build/hosted
 HOSTED_CC ?= gcc
 HOSTED_SET ?= DEBUG=y
+# The optional room that is always there.
+HOSTED_ROOMS ?= SWAP=y
 PYTHON ?= $(if $(wildcard .venv/bin/python3),.venv/bin/python3,python3)
 FUZZ_SECONDS ?= 60
 SHELL := /bin/bash
@@ -50,12 +52,12 @@ HOSTED_CONFIG := $(HOSTED_O)/.configured
 all: $(HOSTED_PROGRAMS) $(HOSTED_O)/powercut $(HOSTED_O)/chainhash_cuts
 
 # Rewritten when other choices are made; the dependency files hold the folder's name.
-HOSTED_KEY := $(HOSTED_O) $(HOSTED_CC) $(HOSTED_SET) $(HOSTED_CHOICES) $(HOSTED_SANITIZE)
+HOSTED_KEY := $(HOSTED_O) $(HOSTED_CC) $(HOSTED_ROOMS) $(HOSTED_SET) $(HOSTED_CHOICES) $(HOSTED_SANITIZE)
 $(shell mkdir -p $(HOSTED_O); [ "$$(cat $(HOSTED_O)/.key 2>/dev/null)" = "$(HOSTED_KEY)" ] || \
 	echo "$(HOSTED_KEY)" > $(HOSTED_O)/.key)
 $(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/build/configure.py hash/choose.py $(wildcard hash/*/*.h)
 	@echo "  CONFIG  $(HOSTED_O) $(HOSTED_SET) $(HOSTED_CHOICES)"
-	$(Q)$(PYTHON) lab/build/configure.py --output $(HOSTED_O) $(addprefix --set ,SWAP=y $(HOSTED_SET) $(HOSTED_CHOICES))
+	$(Q)$(PYTHON) lab/build/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_ROOMS) $(HOSTED_SET) $(HOSTED_CHOICES))
 	$(Q)$(PYTHON) hash/choose.py $(HOSTED_O)/effective.config $(HOSTED_O)/include/generated/hash_choice.h
 	@touch $@
 

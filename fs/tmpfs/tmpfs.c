@@ -250,7 +250,7 @@ static int tmpfs_iterate(struct file *file, struct dir_context *context)
 		/* Its own cookie until it is emitted: the successor of the entry before it. */
 		context->position = (loff_t)dentry->cookie;
 		if (!context->emit(context, dentry->name, dentry->name_length,
-				   dentry->inode->number, S_DT(dentry->inode->mode))) {
+				   dentry->inode->number, S_DT(READ_ONCE(dentry->inode->mode)))) {
 			WRITE_ONCE(TMPFS_I(dir->inode)->hint, dentry);
 			break;
 		}

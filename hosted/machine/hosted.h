@@ -30,6 +30,8 @@
 
 /* @megabytes of memory, all caches and file systems, a tmpfs root with /mnt in it. */
 void hosted_init(unsigned megabytes);
+/* Of that, by whose memory it is: what frames and objects come out of. */
+void hosted_memory_init(unsigned megabytes);
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 

@@ -43,13 +43,16 @@ void hosted_init(unsigned megabytes)
 	hosted_task.state = TASK_RUNNING;
 	lockdep_task_init(&hosted_task);
 	lock_classes_init();
-	page_alloc_init(MB(megabytes));
-	slab_init();
+	hosted_memory_init(megabytes);
 	page_cache_init();
 	hash_random_init(random_u64());
 	vfs_init();
+#ifdef CONFIG_XATTR
 	xattr_init();
+#endif
+#ifdef CONFIG_SWAP
 	swap_files_init();
+#endif
 	hosted_task.fs = &init_fs_context;
 	hosted_task.files = file_table_create();
 	BUG_ON(!hosted_task.files);

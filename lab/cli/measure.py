@@ -43,14 +43,33 @@ def profile(
 @with_machine("package add settings defconfig mem root timeout", timeout=1800)
 def bench(
     machine: Any,
-    what: Annotated[str, typer.Argument(help="boot: the figures of starting up and of single system calls.")] = "boot",
+    what: Annotated[str, typer.Argument(help="boot: the figures of starting up and of single system calls. native: nanoseconds of calls of the hosted kernel on threads, beside this host's Linux (docs/kernel/native.md).")] = "boot",
     rebuild: Annotated[bool, typer.Option(help="Time a clean build too.")] = True,
     against: Annotated[str, typer.Option("--against", metavar="linux[=VERSION]", help="Instructions a call here and on Linux, side by side (docs/lab/linux.md).")] = "",
-    row: Annotated[list[str] | None, typer.Option("--row", metavar="NAME", help="With --against: only this row of the table; may be repeated.")] = None,
+    row: Annotated[list[str] | None, typer.Option("--row", metavar="NAME", help="With --against, and of native: only this row of the table; may be repeated.")] = None,
     job: Annotated[list[str] | None, typer.Option("--job", metavar="NAME|COMMAND", help="With --against: instructions of this job of lab/jobs or shell command instead, programs' and kernel's apart; may be repeated.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="With --against: as JSON.")] = False,
+    threads: Annotated[str, typer.Option("--threads", metavar="N,N", help="Of native: so many at a time, each on a processor.")] = "1,2",
+    rounds: Annotated[int, typer.Option("--rounds", metavar="N", help="Of native: how often all is measured.")] = 5,
+    ms: Annotated[int, typer.Option("--ms", metavar="N", help="Of native: milliseconds of a row in a round.")] = 20,
+    files: Annotated[int, typer.Option("--files", metavar="N", help="Of native, instead of the rows: memory and nanoseconds of a file among a thousand and among N.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="With --against, and of native: as JSON.")] = False,
 ) -> None:  # fmt: skip
-    """Measure, and print figures. Nothing here passes or fails."""
+    """Measure, and print figures. Nothing here passes or fails.
+
+    Of native, --set gives a second kernel beside the one that is built by default: --set DENTRY_LOCK=rcu.
+    """
+    if what == "native":
+        from lab.measure.native import bench_native
+
+        given = {"--against": against, "--job": job, "--package": machine.packages, "--add": machine.add, "--root": machine.root,
+                 "--defconfig": machine.defconfig, "--mem": machine.mem != "512M", "--timeout": machine.timeout != 1800}  # fmt: skip
+        if none := [name for name, value in given.items() if value]:
+            raise LabError(f"bench native has no machine, and nothing to do with {', '.join(none)}")
+        bench_native(threads, machine.settings, rounds, ms, files, row or [], as_json)
+        return
+    given = {"--threads": threads != "1,2", "--rounds": rounds != 5, "--ms": ms != 20, "--files": files != 0}
+    if none := [name for name, value in given.items() if value]:
+        raise LabError(f"{', '.join(none)}: for ./cw bench native alone")
     if against:
         from lab.measure.against import bench_against
 
@@ -61,7 +80,7 @@ def bench(
     from lab.measure.bench import bench_boot
 
     if what != "boot":
-        raise LabError(f"no benchmark '{what}'. There are: boot, and --against linux")
+        raise LabError(f"no benchmark '{what}'. There are: boot, native, and --against linux")
     bench_boot(rebuild)
 
 

@@ -52,6 +52,12 @@ void slab_init(void)
 {
 }
 
+void hosted_memory_init(unsigned megabytes)
+{
+	page_alloc_init(MB(megabytes));
+	slab_init();
+}
+
 struct kmem_cache *kmem_cache_create(const char *name, size_t size, size_t align, unsigned flags)
 {
 	struct kmem_cache *cache = calloc(1, sizeof(*cache));
