@@ -195,5 +195,5 @@ TEST(spaces_swap)
 {
 	with_swap = true;
 	sequences(100, true);
-	CHECK(swapped > 1000);
+	CHECK(swapped > test_scaled(1000));
 }
