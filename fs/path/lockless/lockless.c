@@ -86,23 +86,20 @@ static void read_path(struct path *path, const struct path *from)
 /* "..", but for the one that leaves a mount. */
 static bool step_up(struct lockless_walk *walk)
 {
-	const struct path *path = &walk->path;
 	struct fs_context *fs = current->fs;
-	struct path root;
+	struct path root, path = walk->path;
 	u32 sequence;
 
 	do {
 		sequence = read_seqcount_begin(&fs->sequence);
 		read_path(&root, &fs->root);
 	} while (read_seqcount_retry(&fs->sequence, sequence));
-	if (path->dentry == root.dentry && path->mount == root.mount)
-		return true;
-	if (path->dentry == path->mount->root || path->mount->root != path->mount->sb->root)
-		return false;
-	struct dentry *parent = READ_ONCE(path->dentry->parent);
-	if (!lockless_still_there(walk))
-		return false;
-	return enter(walk, parent);
+	if (path.dentry != root.dentry || path.mount != root.mount) {
+		if (path.dentry == path.mount->root || path.mount->root != path.mount->sb->root)
+			return false;
+		path.dentry = READ_ONCE(path.dentry->parent);
+	}
+	return lockless_still_there(walk) && enter(walk, path.dentry); /* something may be there */
 }
 
 /* Used now, which is written down only where it does not stand yet: may something be mounted on
@@ -148,9 +145,12 @@ static const char *follow_link(struct lockless_walk *walk, const struct inode *i
 	if (*text == '/' && (read_seqcount_retry(&mount_sequence, walk->mount_sequence) ||
 			     !begin(walk, AT_FDCWD, true)))
 		return NULL;
+	text = skip_slashes(text);
+	if (!*text)
+		return next;
 	if (*next)
 		walk->rest[walk->depth++] = next;
-	return skip_slashes(text);
+	return text;
 }
 
 /*
