@@ -479,8 +479,6 @@ def _machines(experiment: Experiment) -> Iterator[tuple[Place, str]]:
     for full in (False, True):
         for variant in experiment.variants(full):
             place: Place = ("workload", experiment.workload.index(variant.workload))
-            if variant.machine.icount and (variant.machine.smp or [1])[0] > 1:
-                yield place, "icount counts the instructions of one CPU: set icount = false, or smp = 1"
             if variant.machine.instruction_ns and not variant.machine.icount:
                 yield place, "instruction_ns is of a clock that counts instructions: icount = true, or leave it out"
             if variant.machine.icount and variant.machine.root == "ext2":
