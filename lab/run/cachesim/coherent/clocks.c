@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct lock {
-	uint64_t key;			/* the address plus one; 0: an empty place */
+	uint64_t key;			 /* the address plus one; 0: an empty place */
 	uint64_t given, given_by_reader; /* when it was last */
 };
 
@@ -196,8 +196,8 @@ struct delay clocks_access(struct clocks *clocks, unsigned cpu, uint64_t physica
 {
 	uint64_t now = clocks->now[cpu], begin = now;
 	struct delay delay = {.cycles = cost_of(&clocks->costs, result)};
-	bool changes_hands = result->invalidated || result->found == FOUND_NEAR ||
-			     result->found == FOUND_FAR;
+	bool changes_hands =
+		result->invalidated || result->found == FOUND_NEAR || result->found == FOUND_FAR;
 
 	if (changes_hands) {
 		struct contended_line *line =

@@ -1,10 +1,10 @@
 /*
- * clocks.h - the time of each CPU of a machine: what its instructions and accesses cost, and what it
- * waits for: lines that others take at the same time, the bus, the holders of locks.
+ * clocks.h - the time of each CPU of a machine: what its instructions and accesses cost, and what
+ * it waits for: lines that others take at the same time, the bus, the holders of locks.
  *
- * A CPU's clock counts its cycles: one for each instruction (clocks_run()), and for each access what
- * it costs to find the line where it is (clocks_access(), with what mesi.h tells). Three things are
- * waited for:
+ * A CPU's clock counts its cycles: one for each instruction (clocks_run()), and for each access
+ * what it costs to find the line where it is (clocks_access(), with what mesi.h tells). Three
+ * things are waited for:
  *
  * A lock: who takes it goes on no earlier than at the clock at which its last holder gave it back
  * (readers: the last writer; a writer: all). What one does meanwhile, looking at it again and
@@ -17,8 +17,8 @@
  * A bus, where there is one, carries one transaction at a time.
  *
  * Lines and the bus keep what of their time is taken (struct timeline), and a transaction takes the
- * first gap that is long enough: so a CPU whose clock is behind is served as of its own time, though
- * it comes later. Of a timeline the latest pieces are known; what is before counts as taken.
+ * first gap that is long enough: so a CPU whose clock is behind is served as of its own time,
+ * though it comes later. Of a timeline the latest pieces are known; what is before counts as taken.
  *
  * All is in whole cycles, and nothing depends on the host. Not locked: one thread only. A number of
  * lines or locks for which the host has no memory ends the program with a message.
@@ -72,8 +72,8 @@ void clocks_run(struct clocks *clocks, unsigned cpu, uint64_t instructions);
 struct delay clocks_access(struct clocks *clocks, unsigned cpu, uint64_t physical,
 			   const struct mesi_result *result);
 
-/* @cpu takes the lock of the address @lock, alone or as one of its readers. Returns the cycles that it
- * waited. */
+/* @cpu takes the lock of the address @lock, alone or as one of its readers. Returns the cycles that
+ * it waited. */
 uint64_t clocks_take_lock(struct clocks *clocks, unsigned cpu, uint64_t lock, bool reads);
 
 /* @cpu gives it back, now. */
