@@ -35,9 +35,7 @@ class Machine:
 
     def __str__(self) -> str:
         words = [f"cpus={self.cpus}", f"group={self.group}", f"line={self.line}"]
-        words += [
-            f"{name}={size}/{ways}" for name, (size, ways) in zip(LEVELS, self.levels, strict=False)
-        ]
+        words += [f"{name}={size}/{ways}" for name, (size, ways) in zip(LEVELS, self.levels, strict=False)]
         words += [f"cost={'/'.join(map(str, self.cost))}", f"clock={self.clock}"]
         return ",".join(words + ["from=mark"] * self.from_mark)
 
@@ -150,7 +148,12 @@ def _with_sums(part: dict[str, Any], cpus: int) -> dict[str, Any]:
         else:
             del region["lookups"]
     counts = [clock for cpu, clock in enumerate(part["clocks"]) if not part["done"] or part["done"] >> cpu & 1]
-    clocks = {"clocks": part["clocks"], "slowest": max(counts), "done": part["done"].bit_count(), "turns": part["turns"]}
+    clocks = {
+        "clocks": part["clocks"],
+        "slowest": max(counts),
+        "done": part["done"].bit_count(),
+        "turns": part["turns"],
+    }
     locks = dict(sorted(part["locks"].items(), key=lambda one: -one[1]["for_lock"] - one[1]["stall"]))
     return {**found, **clocks, "locks": locks}
 

@@ -30,14 +30,18 @@ def check_options(options: Options) -> None:
     if is_several(options.cache_sim):
         machine = parse_machine(options.cache_sim)
         if options.smp > machine.cpus:
-            raise LabError(f"--cache-sim {options.cache_sim}: that machine has {machine.cpus} CPUs, fewer than --smp {options.smp}")
+            raise LabError(
+                f"--cache-sim {options.cache_sim}: that machine has {machine.cpus} CPUs, fewer than --smp {options.smp}"
+            )
         if not options.icount:
             raise LabError("--cache-sim with several CPUs is fed by CPUs that run in turn: add --icount")
     else:
         parse_specification(options.cache_sim)
         if options.smp != 1:
             names = ", ".join(MACHINES)
-            raise LabError(f"--cache-sim {options.cache_sim} has the caches of one CPU: leave out --smp, or take {names}")
+            raise LabError(
+                f"--cache-sim {options.cache_sim} has the caches of one CPU: leave out --smp, or take {names}"
+            )
     if options.accel != "tcg":
         raise LabError("--cache-sim sees the accesses of translated instructions: leave out --accel")
     if "REGION_MARKS=n" in options.settings:

@@ -28,7 +28,12 @@ def plugin(*sources: Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     made = target.with_name(f"{target.stem}-{os.getpid()}.so")
     command = ["gcc", "-shared", "-fPIC", "-O2", "-Wall", f"-DPLUGIN_VERSION={interface_version()}"]
-    result = subprocess.run([*command, "-o", made, *(one for one in sources if one.suffix == ".c")], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [*command, "-o", made, *(one for one in sources if one.suffix == ".c")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if result.returncode:
         raise LabError(f"the plugin for QEMU cannot be built:\n{result.stderr}")
     made.replace(target)
