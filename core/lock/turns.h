@@ -1,11 +1,13 @@
 /*
- * turns.h - CPUs that meet often, in the same order in each run: CONFIG_SHORT_TURNS, off by default.
+ * turns.h - CPUs that meet often, in the same order in each run: CONFIG_SHORT_TURNS, off by
+ * default.
  *
- * Under `--icount --smp N` QEMU runs the CPUs in one thread, one after the other, and so the same in
- * each run. But a CPU's turn lasts until it has nothing to do, or for a tenth of a second: CPUs
- * hardly ever meet. A turn also ends at a `pause`. With this option there is one where a system call
- * begins and where a lock is about to be taken, at each or at a few of these places as drawn from
- * the seed: so a turn is some hundred instructions, and which CPUs meet where depends on the seed.
+ * Under `--icount --smp N` QEMU runs the CPUs in one thread, one after the other, and so the same
+ * in each run. But a CPU's turn lasts until it has nothing to do, or for a tenth of a second: CPUs
+ * hardly ever meet. A turn also ends at a `pause`. With this option there is one where a system
+ * call begins and where a lock is about to be taken, at each or at a few of these places as drawn
+ * from the seed: so a turn is some hundred instructions, and which CPUs meet where depends on the
+ * seed.
  *
  * Where QEMU has the simulation of several CPUs beside it (lab/run/cachesim/coherent), the marks
  * here tell it when a lock is tried for, taken and given back, and which. It also answers: a CPU

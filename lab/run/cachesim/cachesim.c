@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) void access_memory(struct counts *c
 		if (simulating)                                                                    \
 			access_memory(counts, &(often), info, address, line_bits, pages);          \
 		else if (wants_host)                                                               \
-			translate(&translations, info, address);                                                  \
+			translate(&translations, info, address);                                   \
 	}
 
 ACCESS(kernel_32, of_kernel, kernel, 5, false)

@@ -1,7 +1,7 @@
 /*
  * guest.h - what the plugins of the memory-cache simulation know of the guest beside its accesses:
- * which physical page a page of addresses is, where the host has the guest's memory, the bytes of an
- * instruction and what it changes. Included once by a plugin, after plugin.h.
+ * which physical page a page of addresses is, where the host has the guest's memory, the bytes of
+ * an instruction and what it changes. Included once by a plugin, after plugin.h.
  */
 #pragma once
 

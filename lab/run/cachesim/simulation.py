@@ -69,7 +69,9 @@ def _of_one(text: str) -> str:
 
 def _of_several(options: Options) -> str:
     """The same with those of as many CPUs as the machine has."""
-    sources = [COHERENT / name for name in ("coherentsim.c", "mesi.c", "clocks.c", "mesi.h", "clocks.h", "tally.h")]
+    sources = [
+        COHERENT / name for name in ("coherentsim.c", "mesi.c", "clocks.c", "mesi.h", "clocks.h", "feed.h", "tally.h")
+    ]
     library = plugin(*sources, FOLDER / "guest.h", EVENTS)
     return f"file={library}{parse_machine(options.cache_sim).arguments(options.smp)}"
 
