@@ -130,7 +130,19 @@ def test_a_pattern_of_sharing_transfers_as_arithmetic_has_it(simulated, sharing,
 
 
 def ladder(simulated, case, smp, **options):
-    job = ["workload", "ladder", "--processes", str(smp), "--operations", "60", "--only", case, "--dir", "/tmp"]
+    job = [
+        "workload",
+        "ladder",
+        "--processes",
+        str(smp),
+        "--operations",
+        "60",
+        "--only",
+        case,
+        "--dir",
+        "/tmp",
+        "--keep",
+    ]
     found = simulated(job, smp, **{"cache_sim": "current-16,from=mark", **options})
     assert found["parts"][1]["done"] == smp, "each process has a CPU of its own"
     return found
