@@ -154,13 +154,6 @@ def test_a_seed_is_a_run(simulated):
     assert json.dumps(first) == json.dumps(again) != json.dumps(other)
 
 
-def test_an_idle_cpu_runs_whom_its_callbacks_wake(simulated):
-    """A grace period ends as a CPU goes idle, and who waited for it is woken there: two CPUs come to the end of all cases."""
-    job = ["workload", "ladder", "--processes", "2", "--operations", "200", "--dir", "/tmp"]
-    options = {"cache_sim": "current-16,from=mark", "settings": ["DENTRY_LOCK=rcu"], "build": True}
-    assert [part["done"] for part in simulated(job, **options)["parts"]] == [2] * 6
-
-
 def test_turns_are_short(simulated):
     """While four CPUs stat, a turn of QEMU's has some hundred instructions."""
     part = ladder(simulated, "stat different", 4)["parts"][1]
