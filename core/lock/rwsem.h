@@ -38,9 +38,11 @@ static __always_inline void down_read(struct rw_semaphore *sem)
 {
 	might_sleep();
 	lockdep_acquire(sem, sem->wait_lock.class, 0, LOCK_SLEEPS);
+	turn_lock_try(&sem->state, &sem->wait_lock.class);
 	if (unlikely(__atomic_fetch_add(&sem->state, RWSEM_READER, __ATOMIC_SEQ_CST) &
 		     (RWSEM_WRITER | RWSEM_WAITERS)))
 		rwsem_wait(sem, RWSEM_READER);
+	turn_lock_taken_reading();
 }
 
 #ifdef CONFIG_SWAP
@@ -66,8 +68,10 @@ static __always_inline void down_write_nested(struct rw_semaphore *sem, unsigned
 
 	might_sleep();
 	lockdep_acquire(sem, sem->wait_lock.class, level, LOCK_SLEEPS);
+	turn_lock_try(&sem->state, &sem->wait_lock.class);
 	if (unlikely(!try_cmpxchg(&sem->state, &free, RWSEM_WRITER)))
 		rwsem_wait(sem, RWSEM_WRITER);
+	turn_lock_taken();
 }
 
 #define down_write(sem) down_write_nested(sem, 0)
@@ -75,6 +79,10 @@ static __always_inline void down_write_nested(struct rw_semaphore *sem, unsigned
 static __always_inline void __up(struct rw_semaphore *sem, u32 what)
 {
 	lockdep_release(sem, sem->wait_lock.class);
+	if (what == RWSEM_WRITER)
+		turn_lock_give(&sem->state, &sem->wait_lock.class, TURN_GIVE);
+	else
+		turn_lock_give(&sem->state, &sem->wait_lock.class, TURN_GIVE_READING);
 	if (unlikely(__atomic_fetch_sub(&sem->state, what, __ATOMIC_SEQ_CST) & RWSEM_WAITERS))
 		rwsem_hand_over(sem);
 }

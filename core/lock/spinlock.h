@@ -22,6 +22,7 @@
 
 #include "core/base/atomic.h"
 #include "core/lock/lockdep.h"
+#include "core/lock/turns.h"
 
 typedef struct spinlock {
 	union {
@@ -90,6 +91,7 @@ void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock, u8 ticket);
 
 static __always_inline void __spin_lock(spinlock_t *lock)
 {
+	turn_lock_try(lock, &lock->class);
 #ifdef CONFIG_SPINLOCK_TICKET
 	u16 old = __atomic_fetch_add(&lock->state, 0x100, __ATOMIC_ACQUIRE);
 
@@ -99,10 +101,12 @@ static __always_inline void __spin_lock(spinlock_t *lock)
 	if (unlikely(__atomic_exchange_n(&lock->state, 1, __ATOMIC_ACQUIRE)))
 		spin_lock_wait(lock, 0);
 #endif
+	turn_lock_taken();
 }
 
 static __always_inline void __spin_unlock(spinlock_t *lock)
 {
+	turn_lock_give(lock, &lock->class, TURN_GIVE);
 #ifdef CONFIG_SPINLOCK_TICKET
 	/* Only the holder writes this byte. */
 	__atomic_store_n(&lock->serving, (u8)(lock->serving + 1), __ATOMIC_RELEASE);

@@ -334,7 +334,8 @@ void sched_idle_loop(void)
 				/* who changes that address space need not wake us */
 				mmu_switch(NULL);
 			rcu_idle_enter();
-			arch_halt();
+			if (!READ_ONCE(queue->length)) /* a callback may have woken somebody */
+				arch_halt();
 			rcu_idle_exit();
 			continue;
 		}

@@ -45,12 +45,15 @@ static void ARCH_SAVES_REGISTERS T(wait_for_readers)(struct T(locks) * locks)
 static __always_inline void T(lock_bucket)(struct T(locks) * locks, u32 bucket)
 {
 	spin_lock(&locks->writers);
+	turn_lock_try(&locks->state, &locks->writers.class);
 	if (unlikely(__atomic_fetch_add(&locks->state, RWLOCK_WRITER, __ATOMIC_ACQUIRE) != 0))
 		T(wait_for_readers)(locks);
+	turn_lock_taken();
 }
 
 static __always_inline void T(unlock_bucket)(struct T(locks) * locks, u32 bucket)
 {
+	turn_lock_give(&locks->state, &locks->writers.class, TURN_GIVE);
 	__atomic_fetch_sub(&locks->state, RWLOCK_WRITER, __ATOMIC_RELEASE);
 	spin_unlock(&locks->writers);
 }
@@ -58,13 +61,16 @@ static __always_inline void T(unlock_bucket)(struct T(locks) * locks, u32 bucket
 static __always_inline void T(lock_bucket_to_read)(struct T(locks) * locks, u32 bucket)
 {
 	lockdep_acquire(&locks->writers, locks->writers.class, 0, LOCK_SPINS);
+	turn_lock_try(&locks->state, &locks->writers.class);
 	if (unlikely(__atomic_fetch_add(&locks->state, 1, __ATOMIC_ACQUIRE) & RWLOCK_WRITER))
 		T(wait_for_writer)(locks);
+	turn_lock_taken_reading();
 }
 
 static __always_inline void T(unlock_bucket_read)(struct T(locks) * locks, u32 bucket)
 {
 	lockdep_release(&locks->writers, locks->writers.class);
+	turn_lock_give(&locks->state, &locks->writers.class, TURN_GIVE_READING);
 	__atomic_fetch_sub(&locks->state, 1, __ATOMIC_RELEASE);
 }
 

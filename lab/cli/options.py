@@ -36,7 +36,8 @@ CacheSim = Annotated[str, typer.Option("--cache-sim", metavar="PRESET|l1d=SIZE/W
 Icount = Annotated[
     bool,
     typer.Option(
-        "--icount/--no-icount", help="One virtual nanosecond is one instruction; repeatable to the byte. One CPU."
+        "--icount/--no-icount",
+        help="One virtual nanosecond is one instruction; repeatable to the byte. Several CPUs run in turn.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="With --icount: what differs from run to run (addresses, process numbers, random bytes) is drawn from N; 1 without it.")]  # fmt: skip

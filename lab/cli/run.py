@@ -56,8 +56,9 @@ def run(
         write_trace(result.log.records, strace)
     if result.cachesim:
         from lab.run.cachesim.counts import print_table
+        from lab.run.cachesim.several import print_tables
 
-        print_table(result.cachesim)
+        (print_tables if "clocks" in result.cachesim else print_table)(result.cachesim)
     if result.kind != "exit":
         print(f"cw: {result.message}", file=sys.stderr)
     elif stats and not result.stats:

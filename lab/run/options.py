@@ -20,6 +20,7 @@ KERNELS = ("chainwalk", "linux")
 ROOTS = ("ext2", "tmpfs", "ram")
 INSTRUCTION_NS = (1, 2, 4, 8, 16, 32, 64)
 JOB_MEM = "1G"  # what every job of lab/jobs is content with, and the image beside it
+SHORT_TURNS = "SHORT_TURNS=y"  # what the kernel needs where several CPUs run in turn (core/lock/turns.h)
 BESIDE_DISK = "+disk"  # behind a size of memory: and as much more as the image on the RAM disk takes
 JOB_SPACE = Ext2(free_bytes=512 << 20, free_inodes=30000)
 
@@ -73,6 +74,7 @@ class Options:
             "STRACE=y": self.strace,
             "PROFILE=y": "job_profile=" in self.cmdline,
             DISK_MODEL: disk_option(self.disk_model) != "",
+            SHORT_TURNS: self.icount and self.smp > 1,
         }
         return [setting for setting, needed in wanted.items() if needed and setting not in self.settings]
 
@@ -127,8 +129,6 @@ def check_options(options: Options) -> None:
         raise LabError(f"--instruction-ns takes {', '.join(map(str, INSTRUCTION_NS))}")
     if options.instruction_ns != 1 and not options.icount:
         raise LabError("--instruction-ns is for machines whose clock counts instructions: add --icount")
-    if options.icount and options.smp != 1:
-        raise LabError("--icount counts instructions of one CPU: leave out --smp")
     if not re.fullmatch(r"\d+[MmGg]", options.mem.removesuffix(BESIDE_DISK)):
         raise LabError(f"--mem {options.mem}: give it as 64M or 2G, or as 128M+disk: that much beside the RAM disk")
     if options.mem.endswith(BESIDE_DISK) and options.root_kind() != "ram":

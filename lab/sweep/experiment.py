@@ -129,10 +129,15 @@ class Kernel(Part):
     settings: list[str] = []
     cmdline: str = ""
     disk_model: DiskModel | None = None  # in place of the machine's
+    smp: Annotated[int, Field(ge=1, le=16)] | None = None  # CPUs, in place of the machine's
     # What {NAME} in a run becomes: so something else than kernels is compared. Of the lines of a result those count that
     # have the same under NAME, or nothing.
     words: dict[str, str] = {}
     paper: PaperRow | dict[str, PaperRow] = {}
+
+    def machine(self, machine: Machine) -> Machine:
+        """@machine with what this kernel has in its place."""
+        return Machine(disk_model=self.disk_model, smp=[self.smp] if self.smp else None).over(machine)
 
     def paper_row(self, workload: str) -> PaperRow:
         """What the paper printed for this kernel and a workload or case; a file with one row for all has no names."""
@@ -479,8 +484,6 @@ def _machines(experiment: Experiment) -> Iterator[tuple[Place, str]]:
     for full in (False, True):
         for variant in experiment.variants(full):
             place: Place = ("workload", experiment.workload.index(variant.workload))
-            if variant.machine.icount and (variant.machine.smp or [1])[0] > 1:
-                yield place, "icount counts the instructions of one CPU: set icount = false, or smp = 1"
             if variant.machine.instruction_ns and not variant.machine.icount:
                 yield place, "instruction_ns is of a clock that counts instructions: icount = true, or leave it out"
             if variant.machine.icount and variant.machine.root == "ext2":

@@ -116,10 +116,17 @@ def _simulated_rate(cell: Cell, line: dict[str, Any], name: str) -> float | None
     part = _simulated_part(cell, line)
     if part is None or "elapsed_ns" not in line:
         return None
+    if "slowest" in part:  # of several CPUs: what the slowest took
+        return _rate(line, name, part["slowest"] * 1000 / cell.cachesim["clock"])
     total = part["total"]
     computed = total["instructions"] * (cell.config.get("instruction_ns") or 1)
     idle = max(line["elapsed_ns"] - computed, 0)
     nanoseconds = total["cycles"] * 1000 / cell.cachesim["clock"] + idle
+    return _rate(line, name, nanoseconds)
+
+
+def _rate(line: dict[str, Any], name: str, nanoseconds: float) -> float | None:
+    """The rate @name of @line, or the seconds it took, had it taken so long."""
     if name == "seconds":
         return nanoseconds / 1e9
     return line[name] * line["elapsed_ns"] / nanoseconds if name in line else None

@@ -21,7 +21,9 @@ from typing import Any
 
 from lab.base.paths import TOP, LabError
 from lab.guest import workloads
+from lab.run.cachesim.several import is_several
 from lab.run.cachesim.simulation import MARKS
+from lab.run.options import SHORT_TURNS
 from lab.run.qemu.disks import DISK_MODEL, disk_option
 from lab.run.qemu.given import qemu_version
 from lab.run.result import host
@@ -109,8 +111,13 @@ class Plan:
         scale = "full" if full else "reduced"
         for kernel in experiment.kernel:
             for variant in experiment.variants(full):
-                machine = Machine(disk_model=kernel.disk_model).over(variant.machine)
-                rooms = {MARKS: bool(machine.cache_sim), DISK_MODEL: disk_option(machine.disk_model or "none") != ""}
+                machine = kernel.machine(variant.machine)
+                turns = bool(machine.icount) and (machine.smp or [1])[0] > 1 or is_several(machine.cache_sim or "")
+                rooms = {
+                    MARKS: bool(machine.cache_sim),
+                    SHORT_TURNS: turns,
+                    DISK_MODEL: disk_option(machine.disk_model or "none") != "",
+                }
                 made_files(tuple(variant.workload.make))
                 choice = self._choice(kernel, [setting for setting, needed in rooms.items() if needed])
                 for seed in seeds or experiment.seeds_at(full):
@@ -158,7 +165,7 @@ def _without_sensitivity(variant: Variant) -> Variant:
 
 
 def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Variant, seed: int) -> Planned:
-    machine, workload = Machine(disk_model=kernel.disk_model).over(variant.machine), variant.workload
+    machine, workload = kernel.machine(variant.machine), variant.workload
     job = [filled(word, {**kernel.words, "seed": str(seed)}) for word in variant.run]
     measured = any(measure.of_result for measure in experiment.measure)
     if job[0] == "workload" and "--seed" not in job:

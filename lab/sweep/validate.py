@@ -16,6 +16,7 @@ from lab.base.paths import TOP, LabError
 from lab.build import configure
 from lab.guest import workloads
 from lab.guest.packages import package_set
+from lab.run.cachesim.several import is_several, parse_machine
 from lab.run.cachesim.specification import parse_specification
 from lab.run.cmdline import check_sizing
 from lab.sweep.experiment import Experiment, Kernel, find, located, parse, read
@@ -122,7 +123,7 @@ def _measures(experiment: Experiment) -> Iterator[tuple[Place, str]]:
 def _cache_sim(value: str | None, place: Place) -> Iterator[tuple[Place, str]]:
     if value:
         try:
-            parse_specification(value)
+            (parse_machine if is_several(value) else parse_specification)(value)
         except LabError as error:
             yield place, str(error)
 

@@ -7,9 +7,9 @@
 
 struct common common = {.seed = 1};
 
-static const struct load *const loads[] = {&sdm_load,	  &sdet_load,	 &files_load,
-					   &lat_load,	  &readdir_load, &mkstemp_load,
-					   &maildir_load, &tree_load,	 &miss_load};
+static const struct load *const loads[] = {&sdm_load,	  &sdet_load,	 &files_load,	&lat_load,
+					   &readdir_load, &mkstemp_load, &maildir_load, &tree_load,
+					   &miss_load,	  &ladder_load};
 
 enum { LOADS = sizeof(loads) / sizeof(loads[0]) };
 

@@ -29,6 +29,7 @@ u64 gdt[(TSS_SELECTOR >> 3) + 2 * NR_CPUS] = {
 };
 
 struct cpu cpus[NR_CPUS] = {{.self = &cpus[0],
+			     .online = true,
 			     .kernel_stack = (u64)(uintptr_t)boot_stack + KERNEL_STACK_SIZE,
 			     .exception_stacks = boot_stack + KERNEL_STACK_SIZE}};
 unsigned nr_cpus = 1;

@@ -33,6 +33,11 @@ syscall_entry:
 	pushq %rdi
 	push_general
 	sti
+#ifdef CONFIG_SHORT_TURNS
+	.long 0x841f0f, TURN_MARKS | 0 /* core/lock/turns.h: TURN_ASIDE */
+	call turn_point
+	.long 0x841f0f, TURN_MARKS | 1 /* TURN_BACK */
+#endif
 	movl %eax, %eax
 	movq %r10, %rcx
 	cmpl syscall_count(%rip), %eax

@@ -33,40 +33,24 @@
  *
  * Versions of QEMU from 9 on count inline by another function, so there a callback does it.
  */
-#include "../qemu/plugin.h"
+#include "guest.h"
 #include "regions.h"
 
-#define PAGE_MASK ((1ull << PAGE_BITS) - 1)
 #if PLUGIN_VERSION == 1
 #define LONGEST 8 /* bytes of one access */
 #else
 #define LONGEST 16
 #endif
-#define IMAGE 0xffffffff80000000ull /* the kernel's image lies from here on, in one piece */
 
 /* ---- physical addresses -------------------------------------------------------------------- */
 
-/*
- * Which physical page a page of addresses is. QEMU is asked once, until an instruction is executed
- * after which it may be another: whatever changes what the processor may keep of its page tables,
- * and the return from a fault that was handled. An entry is right if its key has the present
- * generation.
- */
-#define KEPT 16384
-static struct translation {
-	uint64_t key, page;
-} translations[KEPT];
-static uint64_t generation = 1ull << 52;
+static struct translations translations = {.generation = FIRST_GENERATION};
 
 static void forget_translations(unsigned int cpu, void *data)
 {
 	(void)cpu;
 	(void)data;
-	generation += 1ull << 52;
-	if (!generation) {
-		memset(translations, 0, sizeof(translations));
-		generation = 1ull << 52;
-	}
+	forget_translations_of(&translations);
 	models_forget_addresses(&models);
 }
 
@@ -77,68 +61,13 @@ static void switch_tables(unsigned int cpu, void *data)
 	models_switch(&models);
 }
 
-/*
- * Of an instruction QEMU tells where the host has it, not its physical address. The two are a fixed
- * distance apart, since the guest's memory is one piece of the host's. It is learnt from an access
- * to the kernel's image, which is one piece of either.
- */
-static uint64_t image_at_host;	    /* where the host would have IMAGE; 0: not known yet */
-static uint64_t host_to_physical;   /* to be added */
-static bool knows_host, wants_host; /* before anything is simulated */
-
-static void learn_host(uint64_t address, uint64_t physical)
-{
-	uint64_t distance = physical - (address - IMAGE + image_at_host);
-
-	if (address < IMAGE || !image_at_host)
-		return;
-	if (knows_host && distance != host_to_physical)
-		untranslated++; /* then it is no distance, and fetches are not to be trusted */
-	host_to_physical = distance;
-	knows_host = true;
-	wants_host = false;
-}
-
-#define NO_MEMORY (~0ull) /* a device's registers, or QEMU does not know */
-
-static __attribute__((noinline)) uint64_t ask(qemu_plugin_meminfo_t info, uint64_t address)
-{
-	struct qemu_plugin_hwaddr *found = qemu_plugin_get_hwaddr(info, address);
-	uint64_t page = address >> PAGE_BITS;
-	struct translation *translation = &translations[page % KEPT];
-
-	if (!found) {
-		untranslated++;
-		return NO_MEMORY;
-	}
-	if (qemu_plugin_hwaddr_is_io(found))
-		return NO_MEMORY;
-
-	uint64_t physical = qemu_plugin_hwaddr_phys_addr(found);
-
-	learn_host(address, physical);
-	translation->key = page | generation;
-	translation->page = physical & ~PAGE_MASK;
-	return physical;
-}
-
-static inline uint64_t translate(qemu_plugin_meminfo_t info, uint64_t address)
-{
-	uint64_t page = address >> PAGE_BITS;
-	const struct translation *translation = &translations[page % KEPT];
-
-	if (translation->key == (page | generation))
-		return translation->page | (address & PAGE_MASK);
-	return ask(info, address);
-}
-
 /* ---- what is executed ---------------------------------------------------------------------- */
 
 /* Where it is memory: what is not known to be the latest of its set, or of its page. */
 static __attribute__((noinline)) bool access_line(struct counts *counts, qemu_plugin_meminfo_t info,
 						  uint64_t address)
 {
-	uint64_t physical = translate(info, address);
+	uint64_t physical = translate(&translations, info, address);
 
 	if (physical == NO_MEMORY)
 		return false;
@@ -181,7 +110,7 @@ static inline __attribute__((always_inline)) void access_memory(struct counts *c
 		if (simulating)                                                                    \
 			access_memory(counts, &(often), info, address, line_bits, pages);          \
 		else if (wants_host)                                                               \
-			translate(info, address);                                                  \
+			translate(&translations, info, address);                                   \
 	}
 
 ACCESS(kernel_32, of_kernel, kernel, 5, false)
@@ -285,65 +214,28 @@ static void user_mark(unsigned int cpu, void *data)
 
 /* ---- what is translated -------------------------------------------------------------------- */
 
-struct code {
-	const unsigned char *bytes;
-	size_t size; /* of which there are so many; the rest lies in another page */
-};
-
-static struct code code_of(const struct qemu_plugin_insn *instruction)
-{
-	size_t size = qemu_plugin_insn_size(instruction);
-	size_t room = PAGE_MASK + 1 - (qemu_plugin_insn_vaddr(instruction) & PAGE_MASK);
-	const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
-
-	if (!bytes)
-		return (struct code){NULL, 0};
-	return (struct code){bytes, size < room ? size : room};
-}
-
-/* The low half of a mark's number, or 0 for any other instruction. @kernel: one of the kernel's,
- * which lies in memory in one piece. */
+/* The low half of a mark's number, or 0 for any other instruction. */
 static uint32_t mark_of(const struct qemu_plugin_insn *instruction, bool kernel)
 {
-	static const unsigned char region[] = {0x0f, 0x1f, 0x84, 0x00}, high[] = {0xc4, 0xc4};
-	static const unsigned char job[] = {0x0f, 0x1f, 0x80}, job_high[] = {0x00, 0x57, 0x43};
-	struct code code = code_of(instruction);
-	const unsigned char *bytes = code.bytes;
+	uint32_t mark = region_mark_of(instruction, kernel), region = mark >> 8 & 0xff;
 
-	if (kernel && bytes)
-		code.size = qemu_plugin_insn_size(instruction);
-	if (code.size == 8 && !memcmp(bytes, region, 4) && !memcmp(bytes + 6, high, 2)) {
-		bool known = kernel ? bytes[5] < MARKED : bytes[5] == 0xff;
-
-		return known && bytes[4] < 2 ? 0x10000u | bytes[5] << 8 | bytes[4] : 0;
-	}
-	if (code.size == 7 && !kernel && !memcmp(bytes, job, 3) && !memcmp(bytes + 4, job_high, 3))
-		return bytes[3] == 1 || bytes[3] == 2 ? 0x10000u | bytes[3] : 0;
-	return 0;
+	if (mark && (mark & 0xff) < 2 && (kernel ? region < MARKED : region == 0xff))
+		return mark;
+	mark = kernel ? 0 : job_mark_of(instruction);
+	return mark ? 0x10000u | mark : 0;
 }
 
-/* May the processor see other pages after it? A write to a control register, invlpg, invpcid,
- * iretq. Prefixes are skipped; to take one for another costs a question to QEMU. What is to be
- * called then, NULL for any other instruction. */
-static executed_t changes_translations(const struct qemu_plugin_insn *instruction)
+/* What is to be called after an instruction for what it changes; NULL: nothing. */
+static executed_t called_after(const struct qemu_plugin_insn *instruction)
 {
-	struct code code = code_of(instruction);
-	const unsigned char *bytes = code.bytes;
-
-	while (code.size && (*bytes == 0x66 || (*bytes & 0xf0) == 0x40)) {
-		bytes++;
-		code.size--;
-	}
-	if (code.size && *bytes == 0xcf)
+	switch (changes_translations(instruction)) {
+	case CHANGES_TRANSLATIONS:
 		return forget_translations;
-	if (code.size < 3 || *bytes != 0x0f)
+	case SWITCHES_TABLES:
+		return switch_tables;
+	default:
 		return NULL;
-	if (bytes[1] == 0x22)
-		return (bytes[2] >> 3 & 7) == 3 ? switch_tables : forget_translations;
-	if ((bytes[1] == 0x01 && (bytes[2] >> 3 & 7) == 7) ||
-	    (bytes[1] == 0x38 && bytes[2] == 0x82))
-		return forget_translations;
-	return NULL;
+	}
 }
 
 static void count_instructions(struct qemu_plugin_tb *block, bool of_kernel, size_t number)
@@ -414,7 +306,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	/* Backwards: what follows a mark is known when it is met. */
 	for (size_t i = qemu_plugin_tb_n_insns(block); i-- > 0;) {
 		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
-		executed_t change = of_kernel ? changes_translations(instruction) : NULL;
+		executed_t change = of_kernel ? called_after(instruction) : NULL;
 		uintptr_t mark = mark_of(instruction, of_kernel);
 
 		if (mark) {

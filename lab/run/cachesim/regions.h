@@ -39,8 +39,7 @@ static bool simulating;		/* accesses go to the caches */
 static bool counting;
 static enum region stack[DEEPEST + 1] = {KERNEL}; /* of regions that have begun */
 static unsigned depth;
-static uint64_t unbalanced,
-	untranslated; /* marks without their partner; accesses and fetches without address */
+static uint64_t unbalanced; /* marks without their partner */
 
 static void give(struct counts *to, struct often *often)
 {

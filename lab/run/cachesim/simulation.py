@@ -12,20 +12,36 @@ from typing import Any
 
 from lab.base.paths import TOP, LabError
 from lab.run.cachesim.counts import digest
+from lab.run.cachesim.several import MACHINES, is_several, parse_machine
+from lab.run.cachesim.several import digest as several_digest
 from lab.run.cachesim.specification import Specification, parse_specification
-from lab.run.options import Options
+from lab.run.options import SHORT_TURNS, Options
 from lab.run.own_folder import lacks, own_folder
 from lab.run.qemu.plugin import plugin
 
 FOLDER = TOP / "lab/run/cachesim"
+COHERENT = FOLDER / "coherent"
+EVENTS = TOP / "core/lock/turn_event.h"
 MARKS = "REGION_MARKS=y"
 
 
 def check_options(options: Options) -> None:
     """Refuse what cannot be simulated, before anything is built."""
-    parse_specification(options.cache_sim)
-    if options.smp != 1:
-        raise LabError("--cache-sim has the caches of one CPU: leave out --smp")
+    if is_several(options.cache_sim):
+        machine = parse_machine(options.cache_sim)
+        if options.smp > machine.cpus:
+            raise LabError(
+                f"--cache-sim {options.cache_sim}: that machine has {machine.cpus} CPUs, fewer than --smp {options.smp}"
+            )
+        if not options.icount:
+            raise LabError("--cache-sim with several CPUs is fed by CPUs that run in turn: add --icount")
+    else:
+        parse_specification(options.cache_sim)
+        if options.smp != 1:
+            names = ", ".join(MACHINES)
+            raise LabError(
+                f"--cache-sim {options.cache_sim} has the caches of one CPU: leave out --smp, or take {names}"
+            )
     if options.accel != "tcg":
         raise LabError("--cache-sim sees the accesses of translated instructions: leave out --accel")
     if "REGION_MARKS=n" in options.settings:
@@ -36,13 +52,28 @@ def check_options(options: Options) -> None:
 def prepared(options: Options) -> Iterator[tuple[Options, Path]]:
     """@options for a machine that has the caches, and the file in which the counts are when it has ended."""
     check_options(options)
-    specification = parse_specification(options.cache_sim)
-    library = plugin(FOLDER / "cachesim.c", FOLDER / "regions.h", FOLDER / "model.h")
     with tempfile.TemporaryDirectory(prefix="cachesim-") as folder, _marked(options) as marked:
         out = Path(folder) / "counts"
-        models = "".join(map(_model, specification.models.values()))
-        given = ["-plugin", f"file={library},out={out}{',from=mark' * specification.from_mark}{models}"]
+        feeder = _of_several(options) if is_several(options.cache_sim) else _of_one(options.cache_sim)
+        given = ["-plugin", feeder.replace(",", f",out={out},", 1)]
         yield replace(marked, cache_sim="", extra_qemu=[*marked.extra_qemu, *given]), out
+
+
+def _of_one(text: str) -> str:
+    """The plugin with the caches of one CPU, and its arguments."""
+    specification = parse_specification(text)
+    library = plugin(FOLDER / "cachesim.c", FOLDER / "guest.h", FOLDER / "regions.h", FOLDER / "model.h")
+    models = "".join(map(_model, specification.models.values()))
+    return f"file={library}{',from=mark' * specification.from_mark}{models}"
+
+
+def _of_several(options: Options) -> str:
+    """The same with those of as many CPUs as the machine has."""
+    sources = [
+        COHERENT / name for name in ("coherentsim.c", "mesi.c", "clocks.c", "mesi.h", "clocks.h", "feed.h", "tally.h")
+    ]
+    library = plugin(*sources, FOLDER / "guest.h", EVENTS)
+    return f"file={library}{parse_machine(options.cache_sim).arguments(options.smp)}"
 
 
 def _model(processor: Specification) -> str:
@@ -55,26 +86,28 @@ def _model(processor: Specification) -> str:
 
 def read_counts(text: str, out: Path) -> dict[str, Any]:
     """What the caches of --cache-sim @text counted, for Result.cachesim."""
-    specification = parse_specification(text)
     try:
         counted = json.loads(out.read_text())
     except (OSError, ValueError):
         raise LabError(
             "this QEMU has counted nothing: was it built with plugins (qemu-system-x86_64 -plugin)?"
         ) from None
+    several = parse_machine(text) if is_several(text) else None
+    specification = several or parse_specification(text)
     if specification.from_mark and not counted["by_program"]:
         raise LabError(
             f"--cache-sim {text}: the program has set no mark (user/region.h), so nothing was counted: "
             "leave out from=mark"
         )
-    return digest(specification, counted)
+    return several_digest(several, counted) if several else digest(parse_specification(text), counted)
 
 
 @contextlib.contextmanager
 def _marked(options: Options) -> Iterator[Options]:
     """@options for a kernel that has the marks: in another build folder, unless the one that is there has them."""
-    if options.linux or not lacks(options, [MARKS]):
+    wanted = [MARKS, *[SHORT_TURNS] * is_several(options.cache_sim)]
+    if options.linux or not lacks(options, wanted):
         yield options
         return
-    with own_folder("marks"):
-        yield replace(options, settings=[*dict.fromkeys([*options.settings, MARKS])], build=True)
+    with own_folder("turns" if SHORT_TURNS in wanted else "marks"):
+        yield replace(options, settings=[*dict.fromkeys([*options.settings, *wanted])], build=True)

@@ -42,6 +42,7 @@ extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin
 extern size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
 extern uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
 extern void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *instruction);
+extern bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 extern unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 extern struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info,
 							 uint64_t address);

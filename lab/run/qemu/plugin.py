@@ -20,14 +20,20 @@ def interface_version() -> int:
 
 
 def plugin(*sources: Path) -> Path:
-    """The plugin of the first of @sources, built if it is not there or older than one of them."""
+    """The plugin of the first of @sources, and of other .c files among them, built if it is not there or older than one
+    of them."""
     target = output_folder() / f"{sources[0].stem}.so"
     if target.exists() and target.stat().st_mtime >= max(source.stat().st_mtime for source in (*sources, INTERFACE)):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     made = target.with_name(f"{target.stem}-{os.getpid()}.so")
     command = ["gcc", "-shared", "-fPIC", "-O2", "-Wall", f"-DPLUGIN_VERSION={interface_version()}"]
-    result = subprocess.run([*command, "-o", made, sources[0]], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [*command, "-o", made, *(one for one in sources if one.suffix == ".c")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if result.returncode:
         raise LabError(f"the plugin for QEMU cannot be built:\n{result.stderr}")
     made.replace(target)

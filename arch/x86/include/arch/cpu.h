@@ -38,6 +38,29 @@ struct arch_task {
 #define REGION_MARK(id, end) ((void)0)
 #endif
 
+/*
+ * The same for the simulation of several CPUs (core/lock/turns.h): what becomes of a lock, where a
+ * turn may end. @event: a number below 256.
+ */
+#ifdef CONFIG_SHORT_TURNS
+#define TURN_MARK(event)                                                                           \
+	__asm__ __volatile__(".long 0x841f0f, %c0" ::"i"(0xc4c4fe00 | (event)) : "memory")
+
+/* A mark, and then one byte read at @first and one at @second, in this order and nothing between:
+ * their addresses are seen. Returns what @second holds. */
+static __always_inline u8 arch_turn_mark_reads(u32 event, const volatile void *first,
+					       const volatile void *second)
+{
+	u8 value;
+
+	__asm__ __volatile__(".long 0x841f0f, %c1\n\tmovb (%2), %0\n\tmovb (%3), %0"
+			     : "=&q"(value)
+			     : "i"(0xc4c4fe00 | event), "r"(first), "r"(second)
+			     : "memory");
+	return value;
+}
+#endif
+
 /* Read by assembly (offsets in arch/x86/entry/offsets.h). */
 struct cpu {
 	struct cpu *self;

@@ -1,0 +1,172 @@
+/*
+ * guest.h - what the plugins of the memory-cache simulation know of the guest beside its accesses:
+ * which physical page a page of addresses is, where the host has the guest's memory, the bytes of
+ * an instruction and what it changes. Included once by a plugin, after plugin.h.
+ */
+#pragma once
+
+#include "../qemu/plugin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUEST_PAGE_BITS 12
+#define GUEST_PAGE_MASK ((1ull << GUEST_PAGE_BITS) - 1)
+#define IMAGE 0xffffffff80000000ull /* the kernel's image lies from here on, in one piece */
+
+/* Accesses and fetches whose physical address is not known. */
+static uint64_t untranslated;
+
+/* ---- physical addresses -------------------------------------------------------------------- */
+
+/*
+ * Which physical page a page of addresses is, to one CPU. QEMU is asked once, until an instruction
+ * is executed after which it may be another: whatever changes what the processor may keep of its
+ * page tables, and the return from a fault that was handled. An entry is right if its key has the
+ * present generation.
+ */
+#define KEPT 16384
+#define FIRST_GENERATION (1ull << 52)
+struct translations {
+	struct translation {
+		uint64_t key, page;
+	} kept[KEPT];
+	uint64_t generation; /* FIRST_GENERATION at first */
+};
+
+static void forget_translations_of(struct translations *translations)
+{
+	translations->generation += FIRST_GENERATION;
+	if (!translations->generation) {
+		memset(translations->kept, 0, sizeof(translations->kept));
+		translations->generation = FIRST_GENERATION;
+	}
+}
+
+/*
+ * Of an instruction QEMU tells where the host has it, not its physical address. The two are a fixed
+ * distance apart, since the guest's memory is one piece of the host's. It is learnt from an access
+ * to the kernel's image, which is one piece of either.
+ */
+static uint64_t image_at_host;	    /* where the host would have IMAGE; 0: not known yet */
+static uint64_t host_to_physical;   /* to be added */
+static bool knows_host, wants_host; /* before anything is simulated */
+
+static void learn_host(uint64_t address, uint64_t physical)
+{
+	uint64_t distance = physical - (address - IMAGE + image_at_host);
+
+	if (address < IMAGE || !image_at_host)
+		return;
+	if (knows_host && distance != host_to_physical)
+		untranslated++; /* then it is no distance, and fetches are not to be trusted */
+	host_to_physical = distance;
+	knows_host = true;
+	wants_host = false;
+}
+
+#define NO_MEMORY (~0ull) /* a device's registers, or QEMU does not know */
+
+static __attribute__((noinline)) uint64_t ask(struct translations *translations,
+					      qemu_plugin_meminfo_t info, uint64_t address)
+{
+	struct qemu_plugin_hwaddr *found = qemu_plugin_get_hwaddr(info, address);
+	uint64_t page = address >> GUEST_PAGE_BITS;
+	struct translation *translation = &translations->kept[page % KEPT];
+
+	if (!found) {
+		untranslated++;
+		return NO_MEMORY;
+	}
+	if (qemu_plugin_hwaddr_is_io(found))
+		return NO_MEMORY;
+
+	uint64_t physical = qemu_plugin_hwaddr_phys_addr(found);
+
+	learn_host(address, physical);
+	translation->key = page | translations->generation;
+	translation->page = physical & ~GUEST_PAGE_MASK;
+	return physical;
+}
+
+static inline uint64_t translate(struct translations *translations, qemu_plugin_meminfo_t info,
+				 uint64_t address)
+{
+	uint64_t page = address >> GUEST_PAGE_BITS;
+	const struct translation *translation = &translations->kept[page % KEPT];
+
+	if (translation->key == (page | translations->generation))
+		return translation->page | (address & GUEST_PAGE_MASK);
+	return ask(translations, info, address);
+}
+
+/* ---- instructions -------------------------------------------------------------------------- */
+
+struct code {
+	const unsigned char *bytes;
+	size_t size; /* of which there are so many; the rest lies in another page */
+};
+
+static struct code code_of(const struct qemu_plugin_insn *instruction)
+{
+	size_t size = qemu_plugin_insn_size(instruction);
+	size_t room = GUEST_PAGE_MASK + 1 - (qemu_plugin_insn_vaddr(instruction) & GUEST_PAGE_MASK);
+	const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
+
+	if (!bytes)
+		return (struct code){NULL, 0};
+	return (struct code){bytes, size < room ? size : room};
+}
+
+/* The two lower bytes of the constant of `nopl 0xc4c4RRNN(%rax,%rax)`, the marks of a region, a
+ * lock or a program, and 0x10000; 0 for any other instruction. The kernel lies in memory in one
+ * piece, so that the whole instruction is there. */
+static uint32_t region_mark_of(const struct qemu_plugin_insn *instruction, bool kernel)
+{
+	static const unsigned char begin[] = {0x0f, 0x1f, 0x84, 0x00}, high[] = {0xc4, 0xc4};
+	struct code code = code_of(instruction);
+
+	if (kernel && code.bytes)
+		code.size = qemu_plugin_insn_size(instruction);
+	if (code.size != 8 || memcmp(code.bytes, begin, 4) || memcmp(code.bytes + 6, high, 2))
+		return 0;
+	return 0x10000u | code.bytes[5] << 8 | code.bytes[4];
+}
+
+/* The number of `nopl 0x4357000N(%rax)`, the marks of init: 1 the job begins, 2 it has ended. 0 for
+ * any other instruction. */
+static uint32_t job_mark_of(const struct qemu_plugin_insn *instruction)
+{
+	static const unsigned char begin[] = {0x0f, 0x1f, 0x80}, high[] = {0x00, 0x57, 0x43};
+	struct code code = code_of(instruction);
+
+	if (code.size != 7 || memcmp(code.bytes, begin, 3) || memcmp(code.bytes + 4, high, 3))
+		return 0;
+	return code.bytes[3] == 1 || code.bytes[3] == 2 ? code.bytes[3] : 0;
+}
+
+/* May the processor see other pages after it? A write to a control register, invlpg, invpcid,
+ * iretq. Prefixes are skipped; to take one for another costs a question to QEMU. */
+enum change { CHANGES_NOTHING, CHANGES_TRANSLATIONS, SWITCHES_TABLES };
+
+static enum change changes_translations(const struct qemu_plugin_insn *instruction)
+{
+	struct code code = code_of(instruction);
+	const unsigned char *bytes = code.bytes;
+
+	while (code.size && (*bytes == 0x66 || (*bytes & 0xf0) == 0x40)) {
+		bytes++;
+		code.size--;
+	}
+	if (code.size && *bytes == 0xcf)
+		return CHANGES_TRANSLATIONS;
+	if (code.size < 3 || *bytes != 0x0f)
+		return CHANGES_NOTHING;
+	if (bytes[1] == 0x22)
+		return (bytes[2] >> 3 & 7) == 3 ? SWITCHES_TABLES : CHANGES_TRANSLATIONS;
+	if ((bytes[1] == 0x01 && (bytes[2] >> 3 & 7) == 7) ||
+	    (bytes[1] == 0x38 && bytes[2] == 0x82))
+		return CHANGES_TRANSLATIONS;
+	return CHANGES_NOTHING;
+}
