@@ -60,10 +60,8 @@ void rwsem_hand_over(struct rw_semaphore *sem)
 void rwsem_wait(struct rw_semaphore *sem, u32 as)
 {
 	struct rwsem_waiter waiter = {.task = current, .as = as};
-	unsigned long flags;
-
 	turn_lock_sleep();
-	flags = queue_lock(sem);
+	unsigned long flags = queue_lock(sem);
 	lock_contended(sem->wait_lock.class, 0);
 	list_add_tail(&waiter.link, &sem->waiters);
 	__atomic_fetch_or(&sem->state, RWSEM_WAITERS, __ATOMIC_SEQ_CST);

@@ -79,10 +79,8 @@ static __always_inline void down_write_nested(struct rw_semaphore *sem, unsigned
 static __always_inline void __up(struct rw_semaphore *sem, u32 what)
 {
 	lockdep_release(sem, sem->wait_lock.class);
-	if (what == RWSEM_WRITER)
-		turn_lock_give(&sem->state, &sem->wait_lock.class, TURN_GIVE);
-	else
-		turn_lock_give(&sem->state, &sem->wait_lock.class, TURN_GIVE_READING);
+	turn_lock_give(&sem->state, &sem->wait_lock.class,
+		       what == RWSEM_WRITER ? TURN_GIVE : TURN_GIVE_READING);
 	if (unlikely(__atomic_fetch_sub(&sem->state, what, __ATOMIC_SEQ_CST) & RWSEM_WAITERS))
 		rwsem_hand_over(sem);
 }

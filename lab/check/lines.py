@@ -52,7 +52,7 @@ class Room:
 ROOMS = (
     Room("recording keys", "RECORD_KEYS=y", ("hash/record.c",), symbol="RECORD_KEYS"),
     Room("checks of a debug kernel", "DEBUG=y", ("core/lock/lockdep.c",), symbol="DEBUG"),
-    Room("short turns", "SHORT_TURNS=y", ("core/lock/turns.c",), symbol="SHORT_TURNS"),
+    Room("short turns", "SHORT_TURNS=y", ("core/lock/turn*",), symbol="SHORT_TURNS"),
     Room("region marks", "REGION_MARKS=y", (), symbol="REGION_MARKS"),
     Room("swap cache's table", "SWAP_TABLE=chained ...", (), symbol="SWAP_TABLE_OWN"),
     Room("ticket locks", "SPINLOCK_TICKET=y", (), symbol="SPINLOCK_TICKET"),

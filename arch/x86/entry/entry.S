@@ -34,9 +34,9 @@ syscall_entry:
 	push_general
 	sti
 #ifdef CONFIG_SHORT_TURNS
-	.long 0x841f0f, TURN_MARKS | 0 /* core/lock/turns.h: TURN_ASIDE */
+	.long 0x841f0f, 0xc4c4fe00 | 0 /* arch/cpu.h: TURN_MARK(TURN_ASIDE) */
 	call turn_point
-	.long 0x841f0f, TURN_MARKS | 1 /* TURN_BACK */
+	.long 0x841f0f, 0xc4c4fe00 | 1 /* TURN_BACK */
 #endif
 	movl %eax, %eax
 	movq %r10, %rcx

@@ -6,8 +6,6 @@
 
 #include "arch/x86/entry/offsets.h"
 
-#define TURN_MARKS 0xc4c4fe00 /* TURN_MARK() of arch/cpu.h */
-
 	.macro push registers:vararg
 	.irp register, \registers
 	pushq %\register
