@@ -440,15 +440,13 @@ DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "dentries", "d_lookup");
 
 void dentry_cache_check(void)
 {
-	struct hash_counters counts = {0};
 	struct dentry *dentry;
 
 	lru_check(&dentry_lru, &dentry_cache_hash);
 	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
 		list_for_each_entry(dentry, &dentry_lru.of_cpu[cpu].objects, lru) {
 			struct component name = take_component(dentry->parent, dentry->name);
-			struct dentry *found =
-				d_lookup(dentry->parent, &name, &counts, HASH_LOOK);
+			struct dentry *found = d_lookup(dentry->parent, &name, HASH_LOOK);
 
 			BUG_ON(found != dentry);
 			dput(found);

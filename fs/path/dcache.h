@@ -10,8 +10,7 @@
 #include "fs/path/lockless/component.h"
 
 /*
- * @counts: what a walk's lookups add up to, kept in registers and added to this CPU's counters once
- * (count_lookups). Without HASH_STATS nothing reads it, so nothing of it is left.
+ * @counts: this CPU's; without HASH_STATS nothing reads them, so nothing of it is left.
  */
 struct dentry_key {
 	const struct dentry *parent;
@@ -51,28 +50,15 @@ static __always_inline u32 dentry_bucket(const struct dentry *parent, u32 hash)
 	return dentry_hash((uintptr_t)parent, hash, dentry_cache_hash.bits);
 }
 
-static __always_inline void count_lookups(const struct hash_counters *counts)
-{
-#ifdef CONFIG_HASH_STATS
-	struct hash_counters *all = &dentry_counters[cpu_id()];
-
-	all->hits += counts->hits;
-	all->hit_steps += counts->hit_steps;
-	all->compares += counts->compares;
-	if (unlikely(counts->misses)) {
-		all->misses += counts->misses;
-		all->miss_steps += counts->miss_steps;
-	}
-#endif
-}
-
-/* The dentry of @name, taken for @parent, with a reference, or NULL; counted in @counts. Marks what
- * it finds as used. HASH_LOOK: the caller will not count it. */
+/* The dentry of @name, taken for @parent, with a reference, or NULL; counted, but for HASH_LOOK.
+ * Marks what it finds as used. */
 static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent,
 					    const struct component *name,
-					    struct hash_counters *counts,
 					    enum hash_operation operation)
 {
+	struct hash_counters uncounted = {0}, *counts = &uncounted;
+	if (operation == HASH_FIND)
+		counts = HASH_CPU_COUNTERS(dentry, counts);
 	const struct dentry_key key = {parent, name, counts, NULL};
 	u64 steps = 0;
 

@@ -224,14 +224,13 @@ static noinline const char *step_slowly(struct walk *walk, const struct componen
  * mount point. */
 static __always_inline struct dentry *find_child(const struct dentry *dentry,
 						 const struct component *name,
-						 struct inode **inode,
-						 struct hash_counters *counts)
+						 struct inode **inode)
 {
 	struct dentry *child = NULL;
 
 	*inode = NULL;
 	if (likely(component_type(name) == LAST_NORM))
-		child = d_lookup(dentry, name, counts, HASH_FIND);
+		child = d_lookup(dentry, name, HASH_FIND);
 	if (likely(child != NULL) && likely(!(READ_ONCE(child->flags) & D_MOUNTED)))
 		*inode = smp_load_acquire(&child->inode);
 	return child;
@@ -277,8 +276,7 @@ static __always_inline bool first_component(struct walk *walk, const char **name
 	return false;
 }
 
-static __always_inline int walk_names(struct walk *walk, const char *name,
-				      struct hash_counters *counts)
+static __always_inline int walk_names(struct walk *walk, const char *name)
 {
 	struct dentry *dentry = walk->path.dentry, *child; /* the walk's place, while simple */
 	struct component component;
@@ -299,7 +297,7 @@ next_directory: /* @name is a component of what must be a directory, @dentry */
 				break; /* it is the last one */
 			next = walk->rest[--walk->depth];
 		}
-		child = find_child(dentry, &component, &inode, counts);
+		child = find_child(dentry, &component, &inode);
 		if (likely(inode != NULL) && likely(is_open_directory(READ_ONCE(inode->mode)))) {
 			walk->path.dentry = child;
 			dput(dentry);
@@ -324,7 +322,7 @@ next_directory: /* @name is a component of what must be a directory, @dentry */
 	}
 	if (unlikely(name[component.length] == '/') && component_type(&component) == LAST_NORM)
 		TRY(last_slash(walk));
-	child = find_child(dentry, &component, &inode, counts);
+	child = find_child(dentry, &component, &inode);
 	if (likely(inode != NULL) && likely(!S_ISLNK(READ_ONCE(inode->mode)))) {
 		walk->path.dentry = child;
 		dput(dentry);
@@ -353,12 +351,10 @@ static __always_inline int walk_start(struct walk *walk, int dfd, bool at_root)
 /* From there on to the end of @name. */
 static __always_inline int walk_to_end(struct walk *walk, const char *name, struct path *path)
 {
-	struct hash_counters counts = {0};
-
 	int error = PTR_ERR_OR_ZERO(name);
+
 	if (likely(!error) && likely(*name))
-		error = walk_names(walk, name, &counts);
-	count_lookups(&counts);
+		error = walk_names(walk, name);
 	if (likely(!error) && unlikely(walk->directory) && !S_ISDIR(walk->path.dentry->inode->mode))
 		error = -ENOTDIR;
 	if (unlikely(walk->links || walk->root.mount))

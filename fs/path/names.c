@@ -20,15 +20,12 @@
 struct dentry *lookup_locked(struct dentry *parent, const struct component *name, enum look look)
 {
 	struct inode *dir = parent->inode;
-	struct hash_counters counts = {0};
 
 	lockdep_assert_held(&dir->lock);
 	if (name->length > NAME_MAX) /* what was removed has no name at all */
 		return ERR_PTR(is_dead(dir) ? -ENOENT : -ENAMETOOLONG);
 	struct dentry *dentry =
-		d_lookup(parent, name, &counts, look == FIRST_LOOK ? HASH_FIND : HASH_LOOK);
-	if (look == FIRST_LOOK)
-		count_lookups(&counts);
+		d_lookup(parent, name, look == FIRST_LOOK ? HASH_FIND : HASH_LOOK);
 	if (dentry)
 		return dentry;
 	if (is_dead(dir))

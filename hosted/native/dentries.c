@@ -14,9 +14,10 @@ void dentry_target(unsigned target, struct dentry *dentry)
 }
 
 #ifdef LOCKLESS_WALK
-static bool find_dentry(const struct dentry *target, const struct component *name,
-			struct hash_counters *counts)
+static bool find_dentry(const struct dentry *target, const struct component *name)
 {
+	struct hash_counters __maybe_unused uncounted;
+	struct hash_counters *counts = HASH_CPU_COUNTERS(dentry, &uncounted);
 	const struct dentry_key key = {target->parent, name, counts, NULL};
 	bool found = false;
 	u64 steps = 0;
@@ -35,10 +36,9 @@ static bool find_dentry(const struct dentry *target, const struct component *nam
 	return found;
 }
 #else
-static bool find_dentry(const struct dentry *target, const struct component *name,
-			struct hash_counters *counts)
+static bool find_dentry(const struct dentry *target, const struct component *name)
 {
-	struct dentry *dentry = d_lookup(target->parent, name, counts, HASH_FIND);
+	struct dentry *dentry = d_lookup(target->parent, name, HASH_FIND);
 
 	if (!dentry)
 		return false;
@@ -52,12 +52,10 @@ void dentry_turns(struct worker *worker, unsigned turns)
 	const struct dentry *target = targets[worker->place == PLACE_SAME ? 0 : worker->cpu + 1];
 
 	while (turns--) {
-		struct hash_counters counts = {0};
 		struct component name = take_component(target->parent, target->name);
 
-		if (unlikely(!find_dentry(target, &name, &counts)))
+		if (unlikely(!find_dentry(target, &name)))
 			measure_fail("d_lookup", target->name, 0);
-		count_lookups(&counts);
 	}
 }
 
