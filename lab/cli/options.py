@@ -31,8 +31,8 @@ Mem = Annotated[
 Smp = Annotated[int, typer.Option("--smp", metavar="N", help="Number of CPUs, 1 to 16.")]
 Root = Annotated[str, typer.Option("--root", metavar="ext2|tmpfs|ram", help="Root file system: ext2 on a virtio disk (default), tmpfs, or ext2 on a RAM disk (default with --icount).")]  # fmt: skip
 Disk = Annotated[Path | None, typer.Option("--disk", metavar="FILE", help="The disk /dev/vda, changed in place. With --root ext2 it is the root, made if it is not there.")]  # fmt: skip
-DiskModel = Annotated[str, typer.Option("--disk-model", metavar="none|fireball|cheetah|ssd", help="The RAM disk takes this disk's time (docs/lab/disk-model.md).")]  # fmt: skip
-CacheSim = Annotated[str, typer.Option("--cache-sim", metavar="PRESET|l1d=SIZE/WAYS/LINE,l2=...", help="Simulate a processor's memory caches: ppro, xeon-p2, current or sizes of yours (docs/lab/cache-simulation.md).")]  # fmt: skip
+DiskModel = Annotated[str, typer.Option("--disk-model", metavar="none|fireball|cheetah|ssd", help="The RAM disk takes this disk's time (docs/lab/simulated/disk-model.md).")]  # fmt: skip
+CacheSim = Annotated[str, typer.Option("--cache-sim", metavar="PRESET|l1d=SIZE/WAYS/LINE,l2=...", help="Simulate a processor's memory caches: ppro, xeon-p2, current or sizes of yours (docs/lab/simulated/cache-simulation.md).")]  # fmt: skip
 Icount = Annotated[
     bool,
     typer.Option(

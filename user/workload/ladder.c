@@ -4,8 +4,8 @@
  *
  * Each process does --operations of a case, one after the other; all begin together, when the last
  * has done a few of them to warm its caches. The simulation of several CPUs
- * (docs/lab/several-cpus.md) says what the slowest of them took; times of the machine's own clock
- * say nothing where CPUs run in turn.
+ * (docs/lab/simulated/several-cpus.md) says what the slowest of them took; times of the machine's
+ * own clock say nothing where CPUs run in turn.
  *
  * stat one: stat() of one path of four components by all. stat different: each of a path of its
  * own. create: each makes, closes and removes files in a folder of its own. rename: each renames a

@@ -14,7 +14,7 @@
  * for a turn at most, into the drive's buffer: a read that continues the last request, and a write
  * that has been waiting to, cost what is left of their transfer. Neither the change to the next
  * track nor a flush costs anything: tracks are skewed, and there is no cache of writes. Without a
- * stroke nothing moves or turns. docs/lab/disk-model.md has the numbers of some disks.
+ * stroke nothing moves or turns. docs/lab/simulated/disk-model.md has the numbers of some disks.
  */
 #include "fs/block/block.h"
 #include "kernel/drivers/drivers.h"

@@ -12,7 +12,7 @@
  *
  * Several models may be fed at a time. What is most recently used in its set in every one of them
  * is a hit that changes nothing, and is told by one comparison (struct recent).
- * docs/lab/cache-simulation.md says what is not modelled.
+ * docs/lab/simulated/cache-simulation.md says what is not modelled.
  *
  * A set is an array of tags, the most recently used first; 0 is an empty place. Plain C without a
  * word of QEMU: cachesim.c includes it, and so does tests/lab/run/cachesim_model.c.

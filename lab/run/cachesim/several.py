@@ -1,6 +1,6 @@
 """--cache-sim's value for a machine of several CPUs: its caches, what they cost, and what was counted, with sums.
 
-The caches are coherent/mesi.c, the time coherent/clocks.c; docs/lab/several-cpus.md says what is modelled.
+The caches are coherent/mesi.c, the time coherent/clocks.c; docs/lab/simulated/several-cpus.md says what is modelled.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Machine:
         return "".join(f",{word}" for word in ["from=mark"] * self.from_mark + words)
 
 
-# docs/lab/several-cpus.md, "Where the numbers are from", names the source of each.
+# docs/lab/simulated/several-cpus.md, "Where the numbers are from", names the source of each.
 MACHINES = {
     # Dell PowerEdge 6300, one of Lever's: four Pentium II Xeon 450 with 512 KB on one bus of 100 MHz. Assumed: memory as
     # of xeon-p2; what another processor has written comes as slowly as from memory, and ten cycles more; an address alone
@@ -187,7 +187,7 @@ def print_tables(found: dict[str, Any]) -> None:
     console.print(f"slowest clock: {found['slowest']} cycles; turns of QEMU: {found['turns']}")
     for name in ("unbalanced", "untranslated"):
         if found[name]:
-            console.print(f"cw: {found[name]} {name}: these counts cannot be trusted (docs/lab/several-cpus.md)")
+            console.print(f"cw: {found[name]} {name}: these counts cannot be trusted (docs/lab/simulated/several-cpus.md)")
 
 
 def _print(console: Any, title: str, columns: tuple[str, ...], rows: dict[str, dict[str, Any]]) -> None:

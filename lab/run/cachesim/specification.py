@@ -85,7 +85,7 @@ class Specification:
 KB, MB = 1 << 10, 1 << 20
 P6_TLB = Buffers((64, 4), (8, 4), (32, 4))
 
-# docs/lab/cache-simulation.md, "Where the numbers are from", names the source of each.
+# docs/lab/simulated/cache-simulation.md, "Where the numbers are from", names the source of each.
 PROCESSORS = {
     # Pentium Pro 200 with 256 KB, 1996, one of Lever's machines. Assumed: 4 cycles more for the L2, which runs at the
     # core's clock, and 40 (200 ns) for EDO memory on the 66 MHz bus; 10 for a walk, whose two entries are in the caches.

@@ -1,4 +1,4 @@
-"""The disks that the RAM disk can be timed as: --disk-model NAME (docs/lab/disk-model.md, kernel/drivers/model).
+"""The disks that the RAM disk can be timed as: --disk-model NAME (docs/lab/simulated/disk-model.md, kernel/drivers/model).
 
 A drive is described as its data sheet does; the kernel gets it in nanoseconds and sectors.
 """

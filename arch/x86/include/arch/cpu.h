@@ -27,9 +27,9 @@ struct arch_task {
 
 /*
  * An instruction that does nothing but be seen by the memory-cache simulation (lab/run/cachesim,
- * docs/lab/cache-simulation.md): here begins (@end 0) or ends (1) a region, the lookup of a cache
- * (@id of enum hash_cache_number) or the handling of an interrupt (4). They nest; nothing sleeps in
- * one.
+ * docs/lab/simulated/cache-simulation.md): here begins (@end 0) or ends (1) a region, the lookup of
+ * a cache (@id of enum hash_cache_number) or the handling of an interrupt (4). They nest; nothing
+ * sleeps in one.
  */
 #ifdef CONFIG_REGION_MARKS
 #define REGION_MARK(id, end)                                                                       \
