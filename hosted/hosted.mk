@@ -14,8 +14,8 @@
 HOSTED_O ?= build/hosted
 HOSTED_CC ?= gcc
 HOSTED_SET ?= DEBUG=y
-# The optional room that is always there.
-HOSTED_ROOMS ?= SWAP=y
+# The optional rooms that are always there.
+HOSTED_ROOMS ?= SWAP=y XATTR=y
 PYTHON ?= $(if $(wildcard .venv/bin/python3),.venv/bin/python3,python3)
 FUZZ_SECONDS ?= 60
 SHELL := /bin/bash
