@@ -60,7 +60,7 @@ void rwsem_hand_over(struct rw_semaphore *sem)
 void rwsem_wait(struct rw_semaphore *sem, u32 as)
 {
 	struct rwsem_waiter waiter = {.task = current, .as = as};
-	turn_lock_sleep();
+	turn_event(TURN_SLEEP);
 	unsigned long flags = queue_lock(sem);
 	lock_contended(sem->wait_lock.class, 0);
 	list_add_tail(&waiter.link, &sem->waiters);

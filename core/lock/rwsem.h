@@ -42,7 +42,7 @@ static __always_inline void down_read(struct rw_semaphore *sem)
 	if (unlikely(__atomic_fetch_add(&sem->state, RWSEM_READER, __ATOMIC_SEQ_CST) &
 		     (RWSEM_WRITER | RWSEM_WAITERS)))
 		rwsem_wait(sem, RWSEM_READER);
-	turn_lock_taken_reading();
+	turn_event(TURN_TAKEN_READING);
 }
 
 #ifdef CONFIG_SWAP
@@ -71,7 +71,7 @@ static __always_inline void down_write_nested(struct rw_semaphore *sem, unsigned
 	turn_lock_try(&sem->state, &sem->wait_lock.class);
 	if (unlikely(!try_cmpxchg(&sem->state, &free, RWSEM_WRITER)))
 		rwsem_wait(sem, RWSEM_WRITER);
-	turn_lock_taken();
+	turn_event(TURN_TAKEN);
 }
 
 #define down_write(sem) down_write_nested(sem, 0)

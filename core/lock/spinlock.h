@@ -22,7 +22,13 @@
 
 #include "core/base/atomic.h"
 #include "core/lock/lockdep.h"
+#ifdef CONFIG_SHORT_TURNS
 #include "core/lock/turns.h"
+#else
+#define turn_event(event) ((void)0)
+#define turn_lock_try(lock, class_word) ((void)0)
+#define turn_lock_give(lock, class_word, event) ((void)0)
+#endif
 
 typedef struct spinlock {
 	union {
@@ -101,7 +107,7 @@ static __always_inline void __spin_lock(spinlock_t *lock)
 	if (unlikely(__atomic_exchange_n(&lock->state, 1, __ATOMIC_ACQUIRE)))
 		spin_lock_wait(lock, 0);
 #endif
-	turn_lock_taken();
+	turn_event(TURN_TAKEN);
 }
 
 static __always_inline void __spin_unlock(spinlock_t *lock)

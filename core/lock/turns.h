@@ -17,17 +17,14 @@
  * What of this the kernel does for the simulation's sake alone lies between TURN_ASIDE and
  * TURN_BACK, and is charged to nobody.
  *
- * Without the option nothing of it is in the kernel. No locks; any context, once this CPU has its
- * struct cpu. Nothing sleeps.
+ * Without the option nothing of it is in the kernel (spinlock.h). No locks; any context, once this
+ * CPU has its struct cpu. Nothing sleeps.
  */
 #pragma once
 
-#include "core/base/types.h"
-#include "core/lock/turn_event.h"
-
-#ifdef CONFIG_SHORT_TURNS
-
 #include <arch/cpu.h>
+
+#include "core/lock/turn_event.h"
 
 /* Here a turn may end. Changes no register. */
 void ARCH_SAVES_REGISTERS turn_point(void);
@@ -44,10 +41,7 @@ static __always_inline void turn_lock_try(const void *lock, const u16 *class_wor
 	TURN_MARK(TURN_TRY);
 }
 
-#define turn_lock_taken() TURN_MARK(TURN_TAKEN)
-#define turn_lock_taken_reading() TURN_MARK(TURN_TAKEN_READING)
-#define turn_lock_sleep() TURN_MARK(TURN_SLEEP)
-#define turn_halt() TURN_MARK(TURN_HALT)
+#define turn_event(event) TURN_MARK(event)
 
 /* The next instruction that writes @lock's line gives it back. @event: TURN_GIVE,
  * TURN_GIVE_READING; a constant. */
@@ -57,14 +51,3 @@ static __always_inline void turn_lock_try(const void *lock, const u16 *class_wor
 		arch_turn_mark_reads(TURN_LOCK, lock, turn_class_address(*(class_word)));          \
 		TURN_MARK(event);                                                                  \
 	})
-
-#else
-
-#define turn_lock_try(lock, class_word) ((void)0)
-#define turn_lock_taken() ((void)0)
-#define turn_lock_taken_reading() ((void)0)
-#define turn_lock_sleep() ((void)0)
-#define turn_lock_give(lock, class_word, event) ((void)0)
-#define turn_halt() ((void)0)
-
-#endif

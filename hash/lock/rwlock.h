@@ -48,7 +48,7 @@ static __always_inline void T(lock_bucket)(struct T(locks) * locks, u32 bucket)
 	turn_lock_try(&locks->state, &locks->writers.class);
 	if (unlikely(__atomic_fetch_add(&locks->state, RWLOCK_WRITER, __ATOMIC_ACQUIRE) != 0))
 		T(wait_for_readers)(locks);
-	turn_lock_taken();
+	turn_event(TURN_TAKEN);
 }
 
 static __always_inline void T(unlock_bucket)(struct T(locks) * locks, u32 bucket)
@@ -64,7 +64,7 @@ static __always_inline void T(lock_bucket_to_read)(struct T(locks) * locks, u32 
 	turn_lock_try(&locks->state, &locks->writers.class);
 	if (unlikely(__atomic_fetch_add(&locks->state, 1, __ATOMIC_ACQUIRE) & RWLOCK_WRITER))
 		T(wait_for_writer)(locks);
-	turn_lock_taken_reading();
+	turn_event(TURN_TAKEN_READING);
 }
 
 static __always_inline void T(unlock_bucket_read)(struct T(locks) * locks, u32 bucket)

@@ -99,7 +99,7 @@ void clock_init_cpu(void)
 void arch_halt(void)
 {
 	timer_cancel(&ticks[cpu_id()]);
-	turn_halt();
+	turn_event(TURN_HALT);
 	__asm__ __volatile__("sti; hlt" ::: "memory");
 	timer_start(&ticks[cpu_id()], arch_clock_ns() + TICK_NS);
 }

@@ -116,4 +116,6 @@ def print_table(found: dict[str, Any]) -> None:
     console.print(table)
     for name in ("unbalanced", "untranslated"):
         if found[name]:
-            console.print(f"cw: {found[name]} {name}: these counts cannot be trusted (docs/lab/simulated/cache-simulation.md)")
+            console.print(
+                f"cw: {found[name]} {name}: these counts cannot be trusted (docs/lab/simulated/cache-simulation.md)"
+            )

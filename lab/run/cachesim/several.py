@@ -187,7 +187,9 @@ def print_tables(found: dict[str, Any]) -> None:
     console.print(f"slowest clock: {found['slowest']} cycles; turns of QEMU: {found['turns']}")
     for name in ("unbalanced", "untranslated"):
         if found[name]:
-            console.print(f"cw: {found[name]} {name}: these counts cannot be trusted (docs/lab/simulated/several-cpus.md)")
+            console.print(
+                f"cw: {found[name]} {name}: these counts cannot be trusted (docs/lab/simulated/several-cpus.md)"
+            )
 
 
 def _print(console: Any, title: str, columns: tuple[str, ...], rows: dict[str, dict[str, Any]]) -> None:
