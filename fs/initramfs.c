@@ -76,7 +76,7 @@ static int make_other(const struct cpio_entry *entry)
 	struct path path __free(path) = {};
 
 	memcpy(target, entry->data, entry->size);
-	TRY(path_lookup(AT_FDCWD, entry->name, LOOKUP_EXCLUSIVE, &new, NULL, &path));
+	TRY(path_lookup(AT_FDCWD, entry->name, LOOKUP_EXCLUSIVE, &new, &path));
 	if (new.made || S_ISDIR(entry->mode))
 		return 0;
 	return -EEXIST;

@@ -37,7 +37,6 @@ typedef struct {
 #define atomic_inc_return(v) __atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_dec_return(v) __atomic_sub_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_dec_and_test(v) (atomic_dec_return(v) == 0)
-#define atomic_inc_not_zero(v) atomic_add_unless(v, 1, 0)
 /* Add @i unless the value is @u; was it added? */
 #define atomic_add_unless(v, i, u)                                                                 \
 	({                                                                                         \
@@ -46,3 +45,15 @@ typedef struct {
 			;                                                                          \
 		_old != (u);                                                                       \
 	})
+
+/* Take a reference, unless there is none: then who had the last one frees the object. */
+static __always_inline bool atomic_inc_not_zero(atomic_t *v)
+{
+	int old = atomic_read(v);
+
+	do {
+		if (unlikely(!old))
+			return false;
+	} while (unlikely(!try_cmpxchg(&v->counter, &old, old + 1)));
+	return true;
+}

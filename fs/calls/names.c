@@ -18,7 +18,7 @@ static int name_at_get(struct name_at *at, int dfd, const char __user *name)
 {
 	at->parent.mount = NULL;
 	TRY(path_name_get(&at->text, name));
-	return path_lookup(dfd, at->text.text, 0, NULL, &at->last, &at->parent);
+	return path_parent(dfd, at->text.text, &at->last, &at->parent);
 }
 
 DEFINE_FREE(name_at, struct name_at, if (variable->parent.mount) path_put(&variable->parent);
@@ -32,7 +32,7 @@ static int make_name(int dfd, const char __user *name, struct new_name *new)
 	struct path path __free(path) = {0};
 
 	TRY(path_name_get(&text, name));
-	TRY(path_lookup(dfd, text.text, LOOKUP_EXCLUSIVE, new, NULL, &path));
+	TRY(path_lookup(dfd, text.text, LOOKUP_EXCLUSIVE, new, &path));
 	return new->made ? 0 : -EEXIST;
 }
 

@@ -41,7 +41,7 @@ static __always_inline int stat_lockless(int dfd, const char *name, unsigned loo
 	struct lockless_walk walk;
 
 	rcu_read_lock();
-	int done = lockless_walk(dfd, name, lookup, LOCKLESS_FIND, &walk);
+	int done = lockless_find(dfd, name, lookup, &walk);
 	if (likely(done == LOCKLESS_ALL)) {
 		stat_inode(walk.inode, stat);
 		done = lockless_still_there(&walk) ? LOCKLESS_ALL : LOCKLESS_NOT;
@@ -62,7 +62,7 @@ static __always_inline int stat_path(int dfd, const char __user *from, unsigned 
 	TRY(path_name_get(&name, from));
 	if (TRY(stat_lockless(dfd, name.text, lookup, stat)) == LOCKLESS_ALL)
 		return 0;
-	TRY(path_lookup(dfd, name.text, lookup | LOOKUP_REFERENCED, NULL, NULL, &path));
+	TRY(path_lookup(dfd, name.text, lookup | LOOKUP_REFERENCED, NULL, &path));
 	stat_inode(path.dentry->inode, stat);
 	path_put(&path);
 	return 0;

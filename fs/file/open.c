@@ -86,7 +86,7 @@ int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **op
 	struct new_name new = {.mode = (mode & S_IALLUGO) | S_IFREG};
 	struct path path __free(path) = {0};
 
-	TRY(path_lookup(dfd, name, open_lookup(flags), flags & O_CREAT ? &new : NULL, NULL, &path));
+	TRY(path_lookup(dfd, name, open_lookup(flags), flags & O_CREAT ? &new : NULL, &path));
 	return open_found(&path, &new, flags, opened);
 }
 

@@ -27,32 +27,38 @@ static __always_inline void read_owner(const struct inode *inode, umode_t *mode,
 	} while (unlikely(read_seqcount_retry(&inode->owner_sequence, sequence)));
 }
 
-int inode_permission(struct inode *inode, int mask)
+/* Of somebody who is not root: as the owner, as one of the group, or as anybody else. */
+static noinline int permission_by_mode(const struct inode *inode, int mask)
 {
 	const struct cred *cred = current->cred;
-	umode_t mode = READ_ONCE(inode->mode), bits;
+	umode_t mode;
 	uid_t uid;
 	gid_t gid;
 
-	if (unlikely(mask & MAY_WRITE)) {
-		if ((inode->sb->flags & SB_RDONLY) && !is_special(inode))
-			return -EROFS;
-		if (inode->attributes & FS_IMMUTABLE_FL)
-			return -EPERM;
-	}
-	if (cred->euid == 0) {
-		if (!(mask & MAY_EXEC) || (mode & S_IXUGO) || S_ISDIR(mode))
-			return 0;
-		return -EACCES; /* a file that nobody may execute */
-	}
 	read_owner(inode, &mode, &uid, &gid);
 	if (cred->euid == uid)
-		bits = mode >> 6;
+		mode >>= 6;
 	else if (in_group(cred, gid))
-		bits = mode >> 3;
-	else
-		bits = mode;
-	return (mask & ~bits & (MAY_READ | MAY_WRITE | MAY_EXEC)) ? -EACCES : 0;
+		mode >>= 3;
+	return (mask & ~mode & (MAY_READ | MAY_WRITE | MAY_EXEC)) ? -EACCES : 0;
+}
+
+int inode_permission(struct inode *inode, int mask)
+{
+	if (mask & MAY_WRITE) {
+		if (unlikely(inode->sb->flags & SB_RDONLY) && !is_special(inode))
+			return -EROFS;
+		if (unlikely(inode->attributes & FS_IMMUTABLE_FL))
+			return -EPERM;
+	}
+	if (current->cred->euid != 0)
+		return permission_by_mode(inode, mask);
+	if (!(mask & MAY_EXEC))
+		return 0;
+	umode_t mode = READ_ONCE(inode->mode);
+	if ((mode & S_IXUGO) || S_ISDIR(mode))
+		return 0;
+	return -EACCES; /* a file that nobody may execute */
 }
 
 bool owner_or_root(const struct inode *inode)

@@ -112,10 +112,8 @@ bool path_is_under(const struct path *path, const struct path *root)
 	return mount == root->mount && d_is_below(dentry, root->dentry);
 }
 
-bool is_mountpoint(const struct dentry *dentry)
+bool something_is_mounted(const struct dentry *dentry)
 {
-	if (likely(!(READ_ONCE(dentry->flags) & D_MOUNTED)))
-		return false;
 	guard(spinlock, mount_lock());
 	return find_mount(NULL, dentry);
 }

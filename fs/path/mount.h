@@ -98,8 +98,12 @@ static inline void follow_mounts(struct path *path)
 bool follow_up(struct path *path);
 /* Does @path lie below @root, or is it that? At one moment: a rename is seen whole. */
 bool path_is_under(const struct path *path, const struct path *root);
+bool something_is_mounted(const struct dentry *dentry); /* mount.c's own */
 /* Of any mount, seen from anywhere. */
-bool is_mountpoint(const struct dentry *dentry);
+static inline bool is_mountpoint(const struct dentry *dentry)
+{
+	return unlikely(READ_ONCE(dentry->flags) & D_MOUNTED) && something_is_mounted(dentry);
+}
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
  * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);

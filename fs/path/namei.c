@@ -253,12 +253,6 @@ static int last_slash(struct walk *walk)
 	return 0;
 }
 
-/* @name is the last component of a path. */
-static noinline void note_last(struct last *last, const struct component *name)
-{
-	*last = (struct last){*name, component_type(name), name->name[name->length] == '/'};
-}
-
 /* Go to the first component of *@name, or of the text that waits for it to end. false: there is
  * none, the walk stands at its end. */
 static __always_inline bool first_component(struct walk *walk, const char **name)
@@ -317,7 +311,8 @@ next_directory: /* @name is a component of what must be a directory, @dentry */
 		goto next_text;
 	}
 	if (walk->last) {
-		note_last(walk->last, &component);
+		walk->last->name = component;
+		note_last(walk->last);
 		return 0;
 	}
 	if (unlikely(name[component.length] == '/') && component_type(&component) == LAST_NORM)
@@ -366,69 +361,73 @@ static __always_inline int walk_to_end(struct walk *walk, const char *name, stru
 	return error;
 }
 
-/* The walk with references, from *@path on, or, if there is none, from the start; @missed: the last
- * component, which was looked for in vain. */
-static noinline int walk_with_references(int dfd, const char *name, unsigned flags,
-					 struct new_name *create, struct last *last,
-					 const struct component *missed, struct path *path)
+static __always_inline void walk_prepare(struct walk *walk, unsigned flags,
+					 struct new_name *create, struct last *last)
+{
+	walk->root.mount = NULL;
+	walk->flags = flags;
+	walk->directory = false;
+	walk->depth = walk->links = 0;
+	walk->create = create;
+	walk->last = last;
+}
+
+static __always_inline int walk_all(int dfd, const char *name, unsigned flags,
+				    struct new_name *create, struct last *last, struct path *path)
 {
 	struct walk walk;
 
+	if (unlikely(!*name && !path->mount && !(flags & LOOKUP_EMPTY)))
+		return -ENOENT;
 	if (path->mount)
 		walk.path = *path;
 	else
 		TRY(walk_start(&walk, dfd, *name == '/'));
 	path->mount = NULL;
-	walk.root.mount = NULL;
-	walk.flags = flags;
-	walk.directory = false;
-	walk.depth = walk.links = 0;
-	walk.create = create;
-	walk.last = last;
-	if (missed)
-		name = step_slowly(&walk, missed, NULL, AT_THE_END) ?: "";
+	walk_prepare(&walk, flags, create, last);
 	return walk_to_end(&walk, name, path);
 }
 
-int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
-		struct last *last, struct path *path)
-{
-	const struct component *missed = NULL;
-
-	if (unlikely(!*name && !(flags & LOOKUP_EMPTY)))
-		return -ENOENT;
-	path->mount = NULL;
 #ifdef LOCKLESS_WALK
-	enum lockless_end end = create ? LOCKLESS_CREATE : LOCKLESS_FIND;
-	struct lockless_walk lockless;
-
-	if (last)
-		end = LOCKLESS_PARENT;
-	if (likely(!(flags & LOOKUP_REFERENCED))) {
-		rcu_read_lock();
-		int walked = lockless_walk(dfd, name, flags, end, &lockless);
-		bool held = walked > LOCKLESS_NOT;
-		if (likely(held))
-			held = lockless_hold(&lockless, path);
-		else
-			rcu_read_unlock();
-		if (likely(held) && likely(walked == LOCKLESS_ALL)) {
-			if (last && *lockless.left)
-				note_last(last, &lockless.component);
-			else if (last)
-				last->type = LAST_ROOT;
-			return 0;
-		}
-		if (walked < 0)
-			return walked;
-		if (held) {
-			name = lockless.left;
-			missed = walked == LOCKLESS_MISSED ? &lockless.component : NULL;
-		}
-	}
-#endif
-	return walk_with_references(dfd, name, flags, create, last, missed, path);
+int walk_with_references(int dfd, const char *name, unsigned flags, struct new_name *create,
+			 struct last *last, struct path *path)
+{
+	return walk_all(dfd, name, flags, create, last, path);
 }
+
+int walk_missed(const struct component *name, unsigned flags, struct new_name *create,
+		struct path *path)
+{
+	struct dentry *found = lookup_slow(path, name, create);
+	struct inode *inode = IS_ERR(found) ? NULL : smp_load_acquire(&found->inode);
+	struct walk walk;
+
+	if (likely(inode != NULL) && likely(!S_ISLNK(READ_ONCE(inode->mode))) &&
+	    likely(!(READ_ONCE(found->flags) & D_MOUNTED))) {
+		dput(path->dentry);
+		path->dentry = found;
+		return 0;
+	}
+	walk.path = *path;
+	path->mount = NULL;
+	walk_prepare(&walk, flags, create, NULL);
+	const char *text = step_slowly(&walk, name, found, AT_THE_END);
+	return walk_to_end(&walk, text ?: "", path);
+}
+#else
+int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
+		struct path *path)
+{
+	path->mount = NULL;
+	return walk_all(dfd, name, flags, create, NULL, path);
+}
+
+int path_parent(int dfd, const char *name, struct last *last, struct path *path)
+{
+	path->mount = NULL;
+	return walk_all(dfd, name, 0, NULL, last, path);
+}
+#endif
 
 int walk_begin(struct walk *walk, int dfd, bool at_root)
 {

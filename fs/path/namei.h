@@ -43,9 +43,18 @@ DEFINE_FREE(name, struct path_name,
 	    if (unlikely(variable->allocated != NULL)) kfree(variable->allocated))
 
 /* Walk @name from @dfd: 0 and *@path, referenced. @create: what to make if the last name is not
- * there, or NULL. With @last only to the directory that holds the last component. */
+ * there, or NULL. */
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
-		struct last *last, struct path *path);
+		struct path *path);
+/* Only to the directory that holds the last component, which is left in *@last. */
+int path_parent(int dfd, const char *name, struct last *last, struct path *path);
+/* Both with references all the way: from *@path on, or, if its mount is NULL, from the start. */
+int walk_with_references(int dfd, const char *name, unsigned flags, struct new_name *create,
+			 struct last *last, struct path *path);
+/* On from *@path by the last component, which is not in the cache, nor "." or "..": as
+ * path_lookup(). */
+int walk_missed(const struct component *name, unsigned flags, struct new_name *create,
+		struct path *path);
 /* What descriptor @number has open (LOOKUP_FD_PATH: even by O_PATH), referenced: 0, -EBADF. */
 int descriptor_path(int number, unsigned flags, struct path *path);
 
@@ -64,10 +73,10 @@ enum step {
 };
 
 struct walk {
+	unsigned flags;	  /* LOOKUP_*; a path as the first member would have GCC align the stack */
+	bool directory;	  /* the last component was followed by a slash: it must be one */
 	struct path path; /* referenced */
 	struct path root; /* referenced; mount NULL: not yet needed */
-	unsigned flags;	  /* LOOKUP_* */
-	bool directory;	  /* the last component was followed by a slash: it must be one */
 	unsigned depth;	  /* of rest */
 	unsigned links;	  /* held; also the count for ELOOP */
 	struct new_name *create; /* what to make if the last component is not there, or NULL */

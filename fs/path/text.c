@@ -33,12 +33,12 @@ int user_path_at(int dfd, const char __user *from, unsigned flags, struct path *
 		return descriptor_path(dfd, flags, path);
 	struct path_name name __free(name);
 	TRY(path_name_get(&name, from));
-	return path_lookup(dfd, name.text, flags, NULL, NULL, path);
+	return path_lookup(dfd, name.text, flags, NULL, path);
 }
 
 int kern_path(const char *name, unsigned flags, struct path *path)
 {
-	return path_lookup(AT_FDCWD, name, flags, NULL, NULL, path);
+	return path_lookup(AT_FDCWD, name, flags, NULL, path);
 }
 
 /* ---- told ------------------------------------------------------------------------------------ */

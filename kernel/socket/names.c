@@ -118,7 +118,7 @@ struct socket *socket_find(struct address *address, u16 type)
 static int make_file(const char *name, umode_t mode, struct path *path)
 {
 	struct new_name new = {.mode = S_IFSOCK | (mode & S_IRWXUGO)};
-	int error = path_lookup(AT_FDCWD, name, LOOKUP_EXCLUSIVE, &new, NULL, path);
+	int error = path_lookup(AT_FDCWD, name, LOOKUP_EXCLUSIVE, &new, path);
 
 	if (error)
 		return error == -EEXIST ? -EADDRINUSE : error;

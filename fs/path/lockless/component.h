@@ -114,3 +114,12 @@ static __always_inline enum last_type component_type(const struct component *com
 		return LAST_DOT;
 	return name[1] == '.' ? LAST_DOTDOT : LAST_NORM;
 }
+
+/* last->name is the last component of a path. */
+static inline void note_last(struct last *last)
+{
+	const struct component *name = &last->name;
+
+	last->type = component_type(name);
+	last->trailing_slash = name->name[name->length] == '/';
+}

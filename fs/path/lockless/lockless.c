@@ -118,18 +118,21 @@ static __always_inline bool begin(struct lockless_walk *walk, int dfd, bool at_r
 {
 	struct fs_context *fs = current->fs;
 	u32 sequence = read_seqcount_begin(&fs->sequence);
+	struct path path;
 
 	walk->mount_sequence = read_seqcount_begin(&mount_sequence);
 	if (unlikely(dfd != AT_FDCWD) && !at_root) {
-		if (!fd_peek_path(dfd, &walk->path))
+		if (!fd_peek_path(dfd, &path))
 			return false;
 	} else {
-		read_path(&walk->path, at_root ? &fs->root : &fs->cwd);
+		read_path(&path, at_root ? &fs->root : &fs->cwd);
 	}
-	walk->sequence = read_seqcount_begin(&walk->path.dentry->sequence);
-	walk->inode = READ_ONCE(walk->path.dentry->inode);
+	walk->path = path;
+	walk->sequence = read_seqcount_begin(&path.dentry->sequence);
+	struct inode *inode = READ_ONCE(path.dentry->inode);
+	walk->inode = inode;
 	/* last: it stays in memory, since it was there when we had begun to read */
-	return !read_seqcount_retry(&fs->sequence, sequence) && walk->inode;
+	return !read_seqcount_retry(&fs->sequence, sequence) && inode;
 }
 
 /* Through the symbolic link @inode, whose text is in memory, from @walk, as it is there: the text,
@@ -180,10 +183,13 @@ static noinline const char *step_slowly(struct lockless_walk *walk, const struct
 	    !lockless_still_there(walk))
 		return NULL;
 	use_mounted(child);
-	if (S_ISLNK(READ_ONCE(inode->mode)) && (*next || walk->follows))
+	if (S_ISLNK(READ_ONCE(inode->mode)) && (*next || (walk->flags & LOOKUP_FOLLOW)))
 		return follow_link(walk, inode, next);
 	return enter(walk, child) ? next : NULL;
 }
+
+/* What the last component is: to be found; to be found, or made; not looked for. */
+enum lockless_end { LOCKLESS_FIND, LOCKLESS_CREATE, LOCKLESS_PARENT };
 
 /* Why a walk stops. */
 enum stop {
@@ -196,13 +202,39 @@ enum stop {
 	UNKNOWN	    /* for the walk with references */
 };
 
+/* The path's last component, in *@dentry, which goes on to it: FOUND, or why not. */
+static __always_inline enum stop find_last(struct dentry **dentry, u32 *sequence,
+					   const struct component *name, unsigned flags,
+					   struct hash_counters *counts)
+{
+	u32 child_sequence;
+
+	if (unlikely(*name->name == '.'))
+		return NOT_SIMPLE;
+	struct dentry *child = find_child(*dentry, name, counts, &child_sequence);
+	if (unlikely(read_seqcount_retry(&(*dentry)->sequence, *sequence)))
+		return UNKNOWN;
+	if (unlikely(!child))
+		return MISSED;
+	const struct inode *inode = READ_ONCE(child->inode);
+	if (unlikely(!inode))
+		return read_seqcount_retry(&child->sequence, child_sequence) ? UNKNOWN : ABSENT;
+	if (unlikely(use_mounted(child)))
+		return NOT_SIMPLE;
+	if (unlikely(S_ISLNK(READ_ONCE(inode->mode))) && (flags & LOOKUP_FOLLOW))
+		return NOT_SIMPLE;
+	*dentry = child;
+	*sequence = child_sequence;
+	return FOUND;
+}
+
 /*
- * From directory to directory, as long as it is simple, from the component walk->left to another
- * such, which is walk->component then, unless it is UNKNOWN. Whether a child stays what it was is
- * looked at when its own child has been found, or at the end.
+ * From directory to directory, as long as it is simple, from the component walk->left on: to the
+ * end, or to another such, which is *walk->component then, unless it is UNKNOWN. Whether a child
+ * stays what it was is looked at when its own child has been found, or at the end.
  */
-static __always_inline enum stop walk_directories(struct lockless_walk *walk,
-						  struct hash_counters *counts)
+static __always_inline enum stop walk_on(struct lockless_walk *walk, enum lockless_end end,
+					 struct hash_counters *counts)
 {
 	const char *name = walk->left;
 	struct dentry *dentry = walk->path.dentry;
@@ -245,41 +277,22 @@ static __always_inline enum stop walk_directories(struct lockless_walk *walk,
 		sequence = child_sequence;
 		name += component.length + 1;
 	}
+	if (stop == AT_LAST && end != LOCKLESS_PARENT && likely(!walk->depth))
+		stop = find_last(&dentry, &sequence, &component, walk->flags, counts);
 	walk->left = name;
-	walk->component = component;
 	walk->path.dentry = dentry;
+	walk->sequence = sequence;
 	walk->inode = READ_ONCE(dentry->inode); /* none: it has been removed meanwhile */
-	walk->sequence = sequence;
-	return likely(walk->inode != NULL) ? stop : UNKNOWN;
+	if (unlikely(!walk->inode))
+		return UNKNOWN;
+	if (stop != FOUND)
+		*walk->component = component;
+	return stop;
 }
 
-/* The path's last component. */
-static __always_inline enum stop find_last(struct lockless_walk *walk, bool follows,
-					   struct hash_counters *counts)
-{
-	u32 sequence;
-
-	if (unlikely(*walk->left == '.'))
-		return NOT_SIMPLE;
-	struct dentry *child =
-		find_child(walk->path.dentry, &walk->component, counts, &sequence);
-	if (unlikely(!child) || unlikely(!lockless_still_there(walk)))
-		return child ? UNKNOWN : MISSED;
-	struct inode *inode = READ_ONCE(child->inode);
-	if (unlikely(!inode))
-		return read_seqcount_retry(&child->sequence, sequence) ? UNKNOWN : ABSENT;
-	if (unlikely(use_mounted(child)) ||
-	    unlikely(S_ISLNK(READ_ONCE(inode->mode)) && follows))
-		return NOT_SIMPLE;
-	walk->path.dentry = child;
-	walk->inode = inode;
-	walk->sequence = sequence;
-	walk->left += walk->component.length;
-	return FOUND;
-}
-
-int lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end end,
-		  struct lockless_walk *walk)
+/* The walk. @counts: this CPU's, on which it stays. */
+static __always_inline int walk_without_locks(int dfd, const char *name, unsigned flags,
+					      enum lockless_end end, struct lockless_walk *walk)
 {
 	struct hash_counters __maybe_unused uncounted;
 	struct hash_counters *counts = HASH_CPU_COUNTERS(dentry, &uncounted);
@@ -289,20 +302,16 @@ int lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end e
 	if (unlikely(!*name) || !begin(walk, dfd, *name == '/'))
 		return LOCKLESS_NOT;
 	walk->left = skip_slashes(name);
-	walk->follows = flags & LOOKUP_FOLLOW;
+	walk->flags = flags;
 	walk->links = walk->depth = 0;
 	while (*walk->left) {
-		stop = walk_directories(walk, counts);
-		if (likely(stop == AT_LAST) && likely(!walk->depth)) {
-			if (end == LOCKLESS_PARENT)
-				break;
-			stop = find_last(walk, walk->follows, counts);
-			if (likely(stop == FOUND))
-				break;
-		}
+		stop = walk_on(walk, end, counts);
+		if (likely(stop == FOUND) ||
+		    (stop == AT_LAST && end == LOCKLESS_PARENT && likely(!walk->depth)))
+			break;
 		if (stop != AT_LAST && stop != NOT_SIMPLE)
 			goto stopped;
-		const char *text = step_slowly(walk, &walk->component, counts);
+		const char *text = step_slowly(walk, walk->component, counts);
 		if (!text)
 			goto stopped;
 		walk->left = text;
@@ -310,7 +319,7 @@ int lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end e
 	return LOCKLESS_ALL;
 stopped:
 	if (stop == ABSENT) {
-		name = walk->left + walk->component.length;
+		name = walk->left + walk->component->length;
 		if (end == LOCKLESS_FIND || *skip_slashes(name))
 			return -ENOENT;
 		stop = *name ? UNKNOWN : MISSED; /* it may be made */
@@ -319,6 +328,98 @@ stopped:
 	if (walk->links || stop == AT_SLASH)
 		return LOCKLESS_NOT;
 	return stop == MISSED ? LOCKLESS_MISSED : LOCKLESS_PART;
+}
+
+int lockless_find(int dfd, const char *name, unsigned flags, struct lockless_walk *walk)
+{
+	struct component component;
+
+	walk->component = &component;
+	return walk_without_locks(dfd, name, flags, LOCKLESS_FIND, walk);
+}
+
+/*
+ * End the reader's section with a reference to where @walk is: true, and *@path; or without, since
+ * that is no more what it was: begin anew, with references. May sleep when that happens.
+ */
+static __always_inline bool hold(const struct lockless_walk *walk, struct path *path)
+{
+	struct mount *mount = walk->path.mount;
+	struct dentry *dentry = walk->path.dentry;
+
+	if (unlikely(!atomic_inc_not_zero(&dentry->refcount))) {
+		rcu_read_unlock();
+		return false;
+	}
+	if (unlikely(!atomic_inc_not_zero(&mount->refcount))) {
+		rcu_read_unlock();
+		dput(dentry);
+		return false;
+	}
+	bool unchanged = lockless_still_there(walk) &&
+			 !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
+	rcu_read_unlock();
+	*path = (struct path){mount, dentry};
+	if (unlikely(!unchanged))
+		path_put(path);
+	return unchanged;
+}
+
+/* Walk, and hold where the walk has come to: as lockless_find(), and *@path, if it is more than
+ * LOCKLESS_NOT. */
+static __always_inline int walk_and_hold(int dfd, const char *name, unsigned flags,
+					 enum lockless_end end, struct lockless_walk *walk,
+					 struct path *path)
+{
+	rcu_read_lock();
+	int walked = walk_without_locks(dfd, name, flags, end, walk);
+	if (likely(walked > LOCKLESS_NOT))
+		return likely(hold(walk, path)) ? walked : LOCKLESS_NOT;
+	rcu_read_unlock();
+	return walked;
+}
+
+int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
+		struct path *path)
+{
+	struct component component;
+	struct lockless_walk walk;
+	int walked = LOCKLESS_NOT;
+
+	walk.component = &component;
+	if (likely(!(flags & LOOKUP_REFERENCED)))
+		walked = walk_and_hold(dfd, name, flags, create ? LOCKLESS_CREATE : LOCKLESS_FIND,
+				       &walk, path);
+	if (likely(walked == LOCKLESS_ALL))
+		return 0;
+	if (walked < 0)
+		return walked;
+	if (walked == LOCKLESS_MISSED)
+		return walk_missed(&component, flags, create, path);
+	if (walked == LOCKLESS_PART)
+		name = walk.left;
+	else
+		path->mount = NULL;
+	return walk_with_references(dfd, name, flags, create, NULL, path);
+}
+
+int path_parent(int dfd, const char *name, struct last *last, struct path *path)
+{
+	struct lockless_walk walk;
+
+	walk.component = &last->name;
+	int walked = walk_and_hold(dfd, name, 0, LOCKLESS_PARENT, &walk, path);
+	if (likely(walked == LOCKLESS_ALL) && likely(*walk.left)) {
+		note_last(last);
+		return 0;
+	}
+	if (walked < 0)
+		return walked;
+	if (walked == LOCKLESS_NOT)
+		path->mount = NULL;
+	else
+		name = walk.left;
+	return walk_with_references(dfd, name, 0, NULL, last, path);
 }
 
 #endif

@@ -32,56 +32,29 @@ enum lockless_result {
 
 /* A walk, and where it has come to. */
 struct lockless_walk {
-	struct path path;    /* not referenced */
 	struct inode *inode; /* path.dentry's; not NULL */
+	struct path path;    /* not referenced */
 	u32 sequence;	     /* path.dentry's, as long as all this is true */
 	u32 mount_sequence;
 	const char *left;	    /* of the path's text, to be walked from here on; "" at its end */
-	struct component component; /* LOCKLESS_MISSED, LOCKLESS_PARENT: the one that is left */
+	struct component *component; /* where the one at which the walk stopped is told */
 	/* The walk's own. */
-	bool follows;		       /* a symbolic link that is the last component */
+	unsigned flags;		       /* LOOKUP_* */
 	unsigned links;		       /* followed */
 	unsigned depth;		       /* of rest */
 	const char *rest[MAXSYMLINKS]; /* what waits for a link's text to end */
 };
 
-/* What the last component is: to be found; to be found, or made; not looked for. */
-enum lockless_end { LOCKLESS_FIND, LOCKLESS_CREATE, LOCKLESS_PARENT };
-
 /*
- * Walk @name from @dfd, or the root, as far as it is simple; flags as path_lookup()'s.
+ * Find @name from @dfd, or the root, as far as it is simple; flags as path_lookup()'s.
  * lockless_result, or -ENOENT if that is known. Between rcu_read_lock() and rcu_read_unlock().
  */
-int lockless_walk(int dfd, const char *name, unsigned flags, enum lockless_end end,
-		  struct lockless_walk *walk);
+int lockless_find(int dfd, const char *name, unsigned flags, struct lockless_walk *walk);
 
 /* Has what was read of the place where @walk is stayed true until now? */
 static __always_inline bool lockless_still_there(const struct lockless_walk *walk)
 {
 	return !read_seqcount_retry(&walk->path.dentry->sequence, walk->sequence);
-}
-
-/*
- * End the reader's section with a reference to where @walk is: true, and *@path; or without, since
- * that is no more what it was: begin anew, with references. May sleep when that happens.
- */
-static __always_inline bool lockless_hold(const struct lockless_walk *walk, struct path *path)
-{
-	struct mount *mount = walk->path.mount;
-	struct dentry *dentry = walk->path.dentry;
-	bool has_dentry = atomic_inc_not_zero(&dentry->refcount);
-	bool has_mount = atomic_inc_not_zero(&mount->refcount);
-	bool good = has_dentry && has_mount && lockless_still_there(walk) &&
-		    !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
-
-	rcu_read_unlock();
-	if (likely(good))
-		*path = (struct path){mount, dentry};
-	if (unlikely(!good) && has_dentry)
-		dput(dentry);
-	if (unlikely(!good) && has_mount)
-		mntput(mount);
-	return good;
 }
 
 #endif

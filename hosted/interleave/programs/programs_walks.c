@@ -72,7 +72,7 @@ static void give_a_name(void *file)
 	struct new_name new = {.old = path};
 	struct path made;
 
-	CHECK_EQUAL(path_lookup(AT_FDCWD, name, LOOKUP_EXCLUSIVE, &new, NULL, &made), 0);
+	CHECK_EQUAL(path_lookup(AT_FDCWD, name, LOOKUP_EXCLUSIVE, &new, &made), 0);
 	path_put(&made);
 }
 
