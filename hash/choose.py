@@ -31,7 +31,8 @@ DEFAULTS = {
     "SWAP_HASH": "fibonacci",
     **{f"{cache.upper()}_TABLE": "chained" for cache in TABLE_CACHES},
     "SWAP_TABLE": "page",
-    **{f"{cache.upper()}_LOCK": "bucket" for cache in TABLE_CACHES if cache != "swap"},
+    **{f"{cache.upper()}_LOCK": "bucket" for cache in LOCK_CACHES},
+    "DENTRY_LOCK": "rcu",
 }
 # What SWAP_TABLE may be besides a structure: then no function of the swap cache's own is asked.
 SHARED = {"page": "The page cache's table, and its function: as in Linux 2.2."}
@@ -160,6 +161,16 @@ def check_lock(cache, name, structure):
         )
 
 
+def with_defaults(chosen):
+    """@chosen, and the default of all else; of a lock scheme, what the chosen structure works with: buckets' locks all do."""
+    filled = {**DEFAULTS, **chosen}
+    for cache in LOCK_CACHES:
+        lock, table = f"{cache.upper()}_LOCK", f"{cache.upper()}_TABLE"
+        if lock not in chosen and filled[table] in structures() and filled[lock] not in locks_of(filled[table]):
+            filled[lock] = "bucket"
+    return filled
+
+
 def check(chosen):
     for cache in CACHES:
         check_function(cache, chosen[f"{cache.upper()}_HASH"])
@@ -261,7 +272,7 @@ def write_if_changed(path, text):
 
 def write_headers(chosen, output):
     """Check @chosen (defaults filled in) and write both headers, @output being that of hash_choice.h."""
-    chosen = {**DEFAULTS, **chosen}
+    chosen = with_defaults(chosen)
     check(chosen)
     if note(chosen):
         print(f"choose: note: {note(chosen)}", file=sys.stderr)

@@ -2,7 +2,7 @@
 #
 #   make -f hosted/native/native.mk                   build $(HOSTED_O)/native, build/native/native unless said otherwise
 #   make -f hosted/native/native.mk TSAN=y HOSTED_O=build/native-tsan     with the thread sanitizer
-#   make -f hosted/native/native.mk HOSTED_SET="DENTRY_LOCK=rcu HASH_STATS=n"     other choices
+#   make -f hosted/native/native.mk HOSTED_SET="DENTRY_LOCK=bucket HASH_STATS=n"     other choices
 #
 # What is compiled are the kernel's rooms and their allocators, with the kernel's flags, but for optional rooms that
 # were not chosen.

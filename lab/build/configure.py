@@ -64,6 +64,12 @@ def choice_kconfig(choice, values):
     if choice in NEEDS:
         lines.append(f"\tdepends on {NEEDS[choice]}")
     default = plugins().DEFAULTS.get(choice)
+    if kind == "lock":
+        lines += [
+            f"\tdefault {choice}_BUCKET if {cache.upper()}_TABLE_{mangle(structure)}"
+            for structure in plugins().structures()
+            if default not in plugins().locks_of(structure)
+        ]
     lines += [f"\tdefault {choice}_{mangle(default)}", ""] if default in values else [""]
     for value, about in values.items():
         lines += [f"config {choice}_{mangle(value)}", f'\tbool "{value}"']

@@ -56,7 +56,7 @@ def bench(
 ) -> None:  # fmt: skip
     """Measure, and print figures. Nothing here passes or fails.
 
-    Of native, --set gives a second kernel beside the one that is built by default: --set DENTRY_LOCK=rcu.
+    Of native, --set gives a second kernel beside the one that is built by default: --set DENTRY_LOCK=bucket.
     """
     if what == "native":
         from lab.measure.native import bench_native

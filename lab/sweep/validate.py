@@ -82,9 +82,7 @@ def _kernels(experiment: Experiment) -> Iterator[tuple[Place, str]]:
                 yield (*here, "settings"), str(error)
         chosen = configure.chosen(configurator.kconfig)
         try:
-            configure.plugins().check(
-                {name: chosen.get(name, default) for name, default in configure.plugins().DEFAULTS.items()}
-            )
+            configure.plugins().check(configure.plugins().with_defaults(chosen))
         except configure.plugins().ChoiceError as error:
             if right:
                 yield (*here, "settings" if kernel.settings else "defconfig"), str(error)

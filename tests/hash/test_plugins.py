@@ -95,6 +95,20 @@ def test_a_lock_scheme_that_cannot_work_is_refused_with_the_reason(tmp_path):
     choose(folder, "--page-table", "rbtree", "--page-lock", "bucket")
 
 
+def test_a_structure_that_readers_cannot_walk_without_locks_gets_the_locks_of_buckets(tmp_path):
+    folder = compiled.copy_of_hash(tmp_path)
+    text = (folder / "table" / "chained.h").read_text()
+    (folder / "table" / "mine.h").write_text(text.replace("global bucket rwlock rcu", "bucket"))
+    (folder / "table" / "mine_link.h").write_text((folder / "table" / "chained_link.h").read_text())
+    choose(folder, "--dentry-table", "mine")
+    assert '#define CONFIG_DENTRY_LOCK "bucket"' in (tmp_path / "out" / "hash_choice.h").read_text()
+    assert "DENTRY_LOCK=rcu cannot work with DENTRY_TABLE=mine" in choose(
+        folder, "--dentry-table", "mine", "--dentry-lock", "rcu", status=1
+    )
+    choose(folder)
+    assert '#define CONFIG_DENTRY_LOCK "rcu"' in (tmp_path / "out" / "hash_choice.h").read_text()
+
+
 def test_a_lock_scheme_is_a_file_dropped_in(tmp_path):
     folder = compiled.copy_of_hash(tmp_path)
     (folder / "lock" / "mine.h").write_text((folder / "lock" / "global.h").read_text())

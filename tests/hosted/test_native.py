@@ -16,7 +16,7 @@ from lab.base.paths import TOP, output_folder
 from lab.measure import native
 from tests.hosted import tsan
 
-SETTINGS = {"default": [], "rcu": ["DENTRY_LOCK=rcu"]}
+SETTINGS = {"default": [], "bucket": ["DENTRY_LOCK=bucket"]}
 CALLS = {"stat 1", "stat 2", "stat 4", "stat 8", "open+close", "pread 4K", "create+unlink", "rename", "readdir 100"}
 LOOKUPS = {"page cache", "buffer cache", "inode cache", "dentry cache"}
 

@@ -1,4 +1,4 @@
-"""Lock schemes other than the default, as a debug kernel on four CPUs (lockless.c)."""
+"""Walks without locks, and lock schemes other than the default, as debug kernels on four CPUs (lockless.c)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 
 from lab.base.paths import TOP
 from lab.check.fuzz import both
+from lab.check.runtests import debug_output
 
 HERE = Path(__file__).parent
-SCHEMES = ["DENTRY_LOCK=rcu", "INODE_LOCK=rwlock", "BUFFER_LOCK=global", "PAGE_LOCK=rwlock"]
+SCHEMES = ["DENTRY_LOCK=bucket", "INODE_LOCK=rwlock", "BUFFER_LOCK=global", "PAGE_LOCK=rwlock"]
 
 
 @pytest.fixture(scope="session")
@@ -33,9 +34,10 @@ def kernel(tmp_path_factory) -> str:
     return output
 
 
-def test_walks_without_locks(cw, kernel, lockless, monkeypatch):
+@pytest.mark.parametrize("schemes", ["default", "others"])
+def test_walks(cw, schemes, request, lockless, monkeypatch):
     """Nobody misses what always exists, or reaches what is forbidden; the debug kernel finds nothing at the end."""
-    monkeypatch.setenv("CW_OUTPUT", kernel)
+    monkeypatch.setenv("CW_OUTPUT", debug_output() if schemes == "default" else request.getfixturevalue("kernel"))
     monkeypatch.setenv("CW_BUILD", "no")
     options = ["--add", f"{lockless}:/lockless", "--smp", "4", "--mem", "128M", "--quiet", "--timeout", "120"]
     script = "mkdir /root/w && chmod 755 /root /root/w && /lockless /root/w 8"
@@ -47,7 +49,7 @@ def test_walks_without_locks(cw, kernel, lockless, monkeypatch):
 
 @pytest.mark.parametrize("root", both.ROOTS)
 def test_sequences_as_on_linux(kernel, monkeypatch, root):
-    """Links, mounts and dots in paths that are walked without locks lead where Linux's walk leads."""
+    """Links, mounts and dots in paths that are walked with references alone lead where Linux's walk leads."""
     if why := both.cannot_judge():
         pytest.skip(why)
     monkeypatch.setenv("CW_OUTPUT", kernel)
@@ -56,4 +58,4 @@ def test_sequences_as_on_linux(kernel, monkeypatch, root):
     assert not ours.ended, ours.ended
     linux = both.run_on_linux(root, work, ours.absent)
     wrong = [seed for seed in range(work.count) if ours.sums.get(seed) != linux.sums.get(seed)]
-    assert not wrong, f"sequences that differ on {root}: {wrong[:50]}; ./cw fuzz --set DENTRY_LOCK=rcu shrinks them"
+    assert not wrong, f"sequences that differ on {root}: {wrong[:50]}; ./cw fuzz --set DENTRY_LOCK=bucket shrinks them"

@@ -102,15 +102,15 @@ def test_both_kernels_and_the_host_stand_side_by_side():
         "--ms",
         "1",
         "--set",
-        "DENTRY_LOCK=rcu",
+        "DENTRY_LOCK=bucket",
     ]
     command += ["--row", "stat 1", "--row", "stat 8", "--row", "dentry cache"]
     result = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     data = json.loads(result.stdout)
-    assert data["kernels"] == {"default": [], "DENTRY_LOCK=rcu": ["DENTRY_LOCK=rcu"]}
+    assert data["kernels"] == {"default": [], "DENTRY_LOCK=bucket": ["DENTRY_LOCK=bucket"]}
     cells = {(row["side"], row["threads"], row["row"], row["place"]) for row in data["rows"]}
-    sides = {"default", "DENTRY_LOCK=rcu"}
+    sides = {"default", "DENTRY_LOCK=bucket"}
     wanted = {
         (side, n, row, p)
         for side in (*sides, HOST)
@@ -124,7 +124,7 @@ def test_both_kernels_and_the_host_stand_side_by_side():
     assert all(row["ns"]["low"] > 0 for row in alone)
     assert {one["side"] for one in data["components"]} == {*sides, HOST}
     shown = subprocess.run([*command, "--threads", "1"], capture_output=True, text=True, check=False)
-    assert shown.returncode == 0 and "DENTRY_LOCK=rcu" in shown.stdout and "behind Linux less its traps" in shown.stdout
+    assert shown.returncode == 0 and "DENTRY_LOCK=bucket" in shown.stdout and "behind Linux less its traps" in shown.stdout
 
 
 def test_files_are_counted():
