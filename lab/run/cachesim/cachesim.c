@@ -217,7 +217,7 @@ static void user_mark(unsigned int cpu, void *data)
 /* The low half of a mark's number, or 0 for any other instruction. */
 static uint32_t mark_of(const struct qemu_plugin_insn *instruction, bool kernel)
 {
-	uint32_t mark = region_mark_of(instruction, kernel), region = mark >> 8 & 0xff;
+	uint32_t mark = region_mark_of(instruction), region = mark >> 8 & 0xff;
 
 	if (mark && (mark & 0xff) < 2 && (kernel ? region < MARKED : region == 0xff))
 		return mark;

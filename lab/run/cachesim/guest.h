@@ -1,11 +1,11 @@
 /*
  * guest.h - what the plugins of the memory-cache simulation know of the guest beside its accesses:
- * which physical page a page of addresses is, where the host has the guest's memory, the bytes of
- * an instruction and what it changes. Included once by a plugin, after plugin.h.
+ * which physical page a page of addresses is, where the host has the guest's memory and an
+ * instruction, and what that changes. Included once by a plugin.
  */
 #pragma once
 
-#include "../qemu/plugin.h"
+#include "../qemu/instruction.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,33 +117,6 @@ static struct code code_of(const struct qemu_plugin_insn *instruction)
 	if (!bytes)
 		return (struct code){NULL, 0};
 	return (struct code){bytes, size < room ? size : room};
-}
-
-/* The two lower bytes of the constant of `nopl 0xc4c4RRNN(%rax,%rax)`, the marks of a region, a
- * lock or a program, and 0x10000; 0 for any other instruction. The kernel lies in memory in one
- * piece, so that the whole instruction is there. */
-static uint32_t region_mark_of(const struct qemu_plugin_insn *instruction, bool kernel)
-{
-	static const unsigned char begin[] = {0x0f, 0x1f, 0x84, 0x00}, high[] = {0xc4, 0xc4};
-	struct code code = code_of(instruction);
-
-	if (kernel && code.bytes)
-		code.size = qemu_plugin_insn_size(instruction);
-	if (code.size != 8 || memcmp(code.bytes, begin, 4) || memcmp(code.bytes + 6, high, 2))
-		return 0;
-	return 0x10000u | code.bytes[5] << 8 | code.bytes[4];
-}
-
-/* The number of `nopl 0x4357000N(%rax)`, the marks of init: 1 the job begins, 2 it has ended. 0 for
- * any other instruction. */
-static uint32_t job_mark_of(const struct qemu_plugin_insn *instruction)
-{
-	static const unsigned char begin[] = {0x0f, 0x1f, 0x80}, high[] = {0x00, 0x57, 0x43};
-	struct code code = code_of(instruction);
-
-	if (code.size != 7 || memcmp(code.bytes, begin, 3) || memcmp(code.bytes + 4, high, 3))
-		return 0;
-	return code.bytes[3] == 1 || code.bytes[3] == 2 ? code.bytes[3] : 0;
 }
 
 /* May the processor see other pages after it? A write to a control register, invlpg, invpcid,

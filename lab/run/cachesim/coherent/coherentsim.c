@@ -41,7 +41,7 @@ static void forget_translations(unsigned int number, void *data)
 /* The low half of a mark's number, or 0 for any other instruction. */
 static uint32_t mark_of(const struct qemu_plugin_insn *instruction, bool kernel)
 {
-	uint32_t mark = region_mark_of(instruction, kernel);
+	uint32_t mark = region_mark_of(instruction);
 	unsigned region = mark >> 8 & 0xff, number = mark & 0xff;
 	bool known = region == 0xff && number < 3;
 
@@ -51,25 +51,6 @@ static uint32_t mark_of(const struct qemu_plugin_insn *instruction, bool kernel)
 		return known ? mark : 0;
 	mark = kernel ? 0 : job_mark_of(instruction);
 	return mark ? 0x10000u | mark : 0;
-}
-
-/* Does it read and write memory in one? A lock prefix, or xchg, which needs none. */
-static bool is_locked(const struct qemu_plugin_insn *instruction)
-{
-	struct code code = code_of(instruction);
-	const unsigned char *bytes = code.bytes;
-
-	for (; code.size > 1; bytes++, code.size--) {
-		if (*bytes == 0xf0)
-			return true;
-		if (*bytes == 0x86 || *bytes == 0x87)
-			return bytes[1] < 0xc0;
-		/* Prefixes: segments, sizes, rep, REX. */
-		if ((*bytes & 0xe7) != 0x26 && (*bytes & 0xfc) != 0x64 && (*bytes & 0xfe) != 0xf2 &&
-		    (*bytes & 0xf0) != 0x40)
-			return false;
-	}
-	return false;
 }
 
 static bool is_halt(const struct qemu_plugin_insn *instruction)
@@ -83,7 +64,7 @@ static void watch(struct qemu_plugin_insn *instruction, bool of_kernel)
 {
 	uintptr_t how = of_kernel ? 0 : OF_USER;
 
-	if (is_locked(instruction))
+	if (is_locked(bytes_of(instruction)))
 		how |= LOCKED;
 	if (of_kernel && changes_translations(instruction) != CHANGES_NOTHING)
 		qemu_plugin_register_vcpu_insn_exec_cb(instruction, forget_translations,
