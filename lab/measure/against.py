@@ -18,7 +18,7 @@ from typing import Any
 from lab.base.paths import LabError
 from lab.guest import jobs
 from lab.measure import instructions
-from lab.measure.calls import Call, measure
+from lab.measure.calls import Call, measure, shown
 from lab.run import linux
 from lab.run.options import Options
 
@@ -102,7 +102,9 @@ def _print_calls(rows: list[dict[str, Any]], version: str) -> None:
 
 
 def _print_jobs(rows: list[dict[str, Any]], version: str) -> None:
-    print(f"{'instructions of':40} {'Chainwalk':>13} {'Linux':>13} {'ratio':>6}   locked ones   (Linux {version})")
+    print(
+        f"{'instructions of':40} {'Chainwalk':>13} {'Linux':>13} {'ratio':>6}   {'locked ones':>20}   (Linux {version})"
+    )
     for row in rows:
         print(shlex.quote(row["job"])[:120] + ("" if row["same_output"] else "   (its output differs)"))
         for kind in ("user", "kernel"):
@@ -112,4 +114,4 @@ def _print_jobs(rows: list[dict[str, Any]], version: str) -> None:
 
 def _locked(row: dict[str, Any]) -> str:
     """Both kernels' locked instructions, as the tables have them."""
-    return f"{row['locked']['chainwalk']:10.6g} {row['locked']['linux']:9.6g}"
+    return f"{shown(row['locked']['chainwalk']):>10} {shown(row['locked']['linux']):>9}"

@@ -44,3 +44,8 @@ def measure(options: Options, rows: Iterable[str] = ()) -> dict[str, Call]:
         locked = [round(number / calls, 3) for number in (part.user + part.kernel, part.user)]
         found[record["row"]] = Call(record["ticks"], *locked)
     return found
+
+
+def shown(locked: float) -> str:
+    """A number of locked instructions as tables have it: whole in most rows."""
+    return f"{locked:.2f}".rstrip("0").rstrip(".")
