@@ -5,12 +5,14 @@
  * time-stamp counter around batches of calls; under QEMU's `-icount shift=0` one tick is one
  * instruction (user and kernel, the loop included), and outside QEMU it is whatever the CPU counts.
  * The least of several batches is printed, so that a timer interrupt or a first miss does not
- * count.
+ * count. Each batch is a part between marks (region.h) too, for the plugin of ./cw bench, which
+ * counts the locked instructions of each.
  *
  * Usage: bench DIRECTORY [ROW...]	DIRECTORY is scratch space (on tmpfs for the
  *					table); it is emptied.
  *	BENCH_DYNAMIC=PROGRAM in the environment names the program of the row "exec dynamic".
- * Output: a line of JSON for each row, {"row": "stat 1", "ticks": 612}.
+ * Output: a line of JSON for each row, {"row": "stat 1", "ticks": 612, "calls": 200, "part": 17}:
+ *	ticks of one call, calls of a batch, and which of all parts since the start was the least.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -25,6 +27,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "region.h"
 
 enum { BATCHES = 8, BATCH = 200, PAGE = 4096, PAGES = 64, AREAS = 2000 };
 
@@ -51,6 +55,25 @@ static uint64_t ticks(void)
 
 	__asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high));
 	return (uint64_t)high << 32 | low;
+}
+
+static unsigned parts; /* that have ended */
+
+/* What is measured begins; returns the ticks at its begin. */
+static uint64_t begin_part(void)
+{
+	region_start();
+	return ticks();
+}
+
+/* It ends; returns the ticks that it took. */
+static uint64_t end_part(uint64_t start)
+{
+	uint64_t taken = ticks() - start;
+
+	region_stop();
+	parts++;
+	return taken;
 }
 
 static void fail(const char *what)
@@ -169,7 +192,7 @@ static uint64_t exec_to_exit(const char *program, char *const argv[])
 	pid_t child = vfork();
 
 	if (child == 0) {
-		start = ticks();
+		start = begin_part();
 		execv(program, argv);
 		_exit(127);
 	}
@@ -177,7 +200,7 @@ static uint64_t exec_to_exit(const char *program, char *const argv[])
 	expect(waitpid(child, &status, 0), 0, "waitpid");
 	if (status)
 		fail(program);
-	return ticks() - start;
+	return end_part(start);
 }
 
 static uint64_t exec_static(void)
@@ -224,12 +247,12 @@ static uint64_t switch_processes(void)
 	}
 	expect((int)write(there[1], &byte, 1), 0, "write"); /* the child has run once */
 	expect((int)read(back[0], &byte, 1), 0, "read");
-	start = ticks();
+	start = begin_part();
 	for (int i = 0; i < BATCH / 2; i++) {
 		expect((int)write(there[1], &byte, 1), 0, "write");
 		expect((int)read(back[0], &byte, 1), 0, "read");
 	}
-	start = ticks() - start;
+	start = end_part(start);
 	close(there[1]);
 	expect(waitpid(child, &status, 0), 0, "waitpid");
 	close(there[0]);
@@ -254,10 +277,10 @@ static uint64_t fault_anonymous(void)
 	uint64_t start;
 
 	madvise((void *)pages, PAGES * PAGE, MADV_NOHUGEPAGE);
-	start = ticks();
+	start = begin_part();
 	for (int i = 0; i < PAGES; i++)
 		pages[i * PAGE] = 1;
-	start = ticks() - start;
+	start = end_part(start);
 	munmap((void *)pages, PAGES * PAGE);
 	return start;
 }
@@ -271,11 +294,11 @@ static int pages_fd;
 static uint64_t fault_file(void)
 {
 	volatile char *pages = map_pages(MAP_SHARED, pages_fd);
-	uint64_t start = ticks();
+	uint64_t start = begin_part();
 
 	for (int i = 0; i < PAGES; i++)
 		(void)pages[i * PAGE];
-	start = ticks() - start;
+	start = end_part(start);
 	munmap((void *)pages, PAGES * PAGE);
 	return start;
 }
@@ -292,7 +315,7 @@ static void map_unmap(void)
 static uint64_t many_areas(void)
 {
 	static void *areas[AREAS];
-	uint64_t start = ticks();
+	uint64_t start = begin_part();
 
 	for (int i = 0; i < AREAS; i++) {
 		areas[i] = mmap(NULL, PAGE, i & 1 ? PROT_READ : PROT_READ | PROT_WRITE,
@@ -303,7 +326,7 @@ static uint64_t many_areas(void)
 	for (int odd = 0; odd < 2; odd++)
 		for (int i = odd; i < AREAS; i += 2)
 			expect(munmap(areas[i], PAGE), 0, "munmap");
-	return ticks() - start;
+	return end_part(start);
 }
 
 /* A file of some pages from its begin to its end, a page a call. */
@@ -312,10 +335,10 @@ static uint64_t read_on(void)
 	uint64_t start;
 
 	expect((int)lseek(pages_fd, 0, SEEK_SET), 0, "lseek");
-	start = ticks();
+	start = begin_part();
 	for (int i = 0; i < PAGES; i++)
 		expect((int)read(pages_fd, block, PAGE), 0, "read");
-	return ticks() - start;
+	return end_part(start);
 }
 
 /* An empty file grows by a page a call. */
@@ -325,10 +348,10 @@ static uint64_t write_on(void)
 	uint64_t start;
 
 	expect(fd, 0, "grows");
-	start = ticks();
+	start = begin_part();
 	for (int i = 0; i < PAGES; i++)
 		expect((int)write(fd, block, PAGE), 0, "write");
-	start = ticks() - start;
+	start = end_part(start);
 	close(fd);
 	return start;
 }
@@ -429,24 +452,29 @@ static int wanted(const struct row *row, int argc, char **argv)
 
 static uint64_t time_calls(const struct row *row)
 {
-	uint64_t start = ticks();
+	uint64_t start = begin_part();
 
 	for (int i = 0; i < row->batch; i++)
 		row->call();
-	return ticks() - start;
+	return end_part(start);
 }
 
-static uint64_t measure(const struct row *row)
+/* Runs a row's batches and prints the least of them. */
+static void measure(const struct row *row)
 {
 	uint64_t least = UINT64_MAX;
+	unsigned part = 0;
 
 	for (int batch = 0; batch <= BATCHES; batch++) {
 		uint64_t taken = row->timed ? row->timed() : time_calls(row);
 
-		if (batch && taken < least) /* the first only warms up */
+		if (batch && taken < least) { /* the first only warms up */
 			least = taken;
+			part = parts - 1;
+		}
 	}
-	return least / row->batch;
+	printf("{\"row\": \"%s\", \"ticks\": %llu, \"calls\": %d, \"part\": %u}\n", row->name,
+	       (unsigned long long)least / row->batch, row->batch, part);
 }
 
 int main(int argc, char **argv)
@@ -462,7 +490,6 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (wanted(&rows[i], argc, argv))
-			printf("{\"row\": \"%s\", \"ticks\": %llu}\n", rows[i].name,
-			       (unsigned long long)measure(&rows[i]));
+			measure(&rows[i]);
 	return 0;
 }

@@ -1,15 +1,15 @@
 /*
  * region.h - marks around what a program measures, for the memory-cache simulation (./cw run
- * --cache-sim).
+ * --cache-sim) and for counts of locked instructions (./cw bench).
  *
- * A mark is one long no-operation, `nopl imm32(%rax,%rax)`: processors do nothing, and the
- * simulator's plugin, which sees each instruction as it is translated, knows it by its constant.
+ * A mark is one long no-operation, `nopl imm32(%rax,%rax)`: processors do nothing, and the plugin
+ * of QEMU, which sees each instruction as it is translated, knows it by its constant.
  * What lies between a start and its stop is counted, each such part by itself and all together;
  * without any mark the whole job is.
  */
 #pragma once
 
-/* The simulation counts from here on. */
+/* Counting begins. */
 static inline void region_start(void)
 {
 	__asm__ __volatile__(".byte 0x0f, 0x1f, 0x84, 0x00; .long 0xC4C4FF00" : : : "memory");
@@ -22,7 +22,7 @@ static inline void region_done(void)
 	__asm__ __volatile__(".byte 0x0f, 0x1f, 0x84, 0x00; .long 0xC4C4FF02" : : : "memory");
 }
 
-/* The simulation stops counting. */
+/* Counting ends. */
 static inline void region_stop(void)
 {
 	__asm__ __volatile__(".byte 0x0f, 0x1f, 0x84, 0x00; .long 0xC4C4FF01" : : : "memory");

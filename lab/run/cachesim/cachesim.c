@@ -186,8 +186,6 @@ static void count_user(unsigned int cpu, void *instructions)
 	user.instructions += (uintptr_t)instructions;
 }
 
-/* A mark's number, and in the upper half how many instructions of its block follow it, up to and
- * with the next mark. */
 static void kernel_mark(unsigned int cpu, void *data)
 {
 	uintptr_t mark = (uintptr_t)data, region = mark >> 8 & 0xff;
@@ -214,15 +212,9 @@ static void user_mark(unsigned int cpu, void *data)
 
 /* ---- what is translated -------------------------------------------------------------------- */
 
-/* The low half of a mark's number, or 0 for any other instruction. */
-static uint32_t mark_of(const struct qemu_plugin_insn *instruction, bool kernel)
+static bool knows_mark(unsigned region, unsigned number, bool of_kernel)
 {
-	uint32_t mark = region_mark_of(instruction, kernel), region = mark >> 8 & 0xff;
-
-	if (mark && (mark & 0xff) < 2 && (kernel ? region < MARKED : region == 0xff))
-		return mark;
-	mark = kernel ? 0 : job_mark_of(instruction);
-	return mark ? 0x10000u | mark : 0;
+	return number < 2 && (of_kernel ? region < MARKED : region == 0xff);
 }
 
 /* What is to be called after an instruction for what it changes; NULL: nothing. */
@@ -236,6 +228,17 @@ static executed_t called_after(const struct qemu_plugin_insn *instruction)
 	default:
 		return NULL;
 	}
+}
+
+static void watch(struct qemu_plugin_insn *instruction, bool of_kernel)
+{
+	executed_t change = of_kernel ? called_after(instruction) : NULL;
+
+	if (change)
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, change, QEMU_PLUGIN_CB_NO_REGS,
+						       NULL);
+	qemu_plugin_register_vcpu_mem_cb(instruction, access_of(of_kernel), QEMU_PLUGIN_CB_NO_REGS,
+					 QEMU_PLUGIN_MEM_RW, NULL);
 }
 
 static void count_instructions(struct qemu_plugin_tb *block, bool of_kernel, size_t number)
@@ -298,32 +301,11 @@ static void watch_fetches(struct qemu_plugin_tb *block, bool of_kernel)
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
+	static const struct watched watched = {knows_mark, kernel_mark, user_mark, watch};
 	bool of_kernel = qemu_plugin_tb_vaddr(block) >> 63;
-	accessed_t access = access_of(of_kernel);
-	size_t following = 0;
 
 	(void)id;
-	/* Backwards: what follows a mark is known when it is met. */
-	for (size_t i = qemu_plugin_tb_n_insns(block); i-- > 0;) {
-		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
-		executed_t change = of_kernel ? called_after(instruction) : NULL;
-		uintptr_t mark = mark_of(instruction, of_kernel);
-
-		if (mark) {
-			qemu_plugin_register_vcpu_insn_exec_cb(
-				instruction, of_kernel ? kernel_mark : user_mark,
-				QEMU_PLUGIN_CB_NO_REGS,
-				(void *)((mark & 0xffff) | following << 32));
-			following = 0;
-		} else if (change) {
-			qemu_plugin_register_vcpu_insn_exec_cb(instruction, change,
-							       QEMU_PLUGIN_CB_NO_REGS, NULL);
-		}
-		following++;
-		qemu_plugin_register_vcpu_mem_cb(instruction, access, QEMU_PLUGIN_CB_NO_REGS,
-						 QEMU_PLUGIN_MEM_RW, NULL);
-	}
-	count_instructions(block, of_kernel, following);
+	count_instructions(block, of_kernel, watch_block(&watched, block, of_kernel));
 	if (models.has_code || models.has_pages)
 		watch_fetches(block, of_kernel);
 }

@@ -7,9 +7,7 @@ import sys
 from typing import Any
 
 from lab.run.cachesim.specification import Specification
-
-CACHES = ("page", "buffer", "inode", "dentry")
-
+from lab.run.cachesim.sums import CACHES, add, warn_of_untrusted, with_sums
 
 # What cachesim.c writes of each region and processor (struct misses): accesses in levels of data alone; fetches in the
 # first level for them and in levels of both; accesses in levels of both, whose first number says nothing; pages.
@@ -51,30 +49,12 @@ def _counts(specification: Specification, region: dict[str, Any], model: int) ->
 
 
 def _with_sums(specification: Specification, counted: dict[str, Any], model: int) -> dict[str, dict[str, Any]]:
+    """With `rest`: all that no lookup of a cache did."""
     regions = {name: _counts(specification, region, model) for name, region in counted.items()}
-    rest = ("kernel", "interrupt", "user")
-    found: dict[str, Any] = {name: dict(regions[name]) for name in CACHES}
-    found["kernel"] = {**_sum(regions[name] for name in ("kernel", "interrupt")), "lookups": 0}
-    found["user"] = dict(regions["user"])
-    found["rest"] = {**_sum(regions[name] for name in rest), "lookups": 0}
-    found["total"] = _sum([*(regions[name] for name in CACHES), found["rest"]])
-    for name, region in found.items():
-        region["cycles"] = cycles(specification, region)
-        if name in CACHES:
-            lookups = region["lookups"] or 1
-            names = [key for key in region if key != "lookups"]
-            region.update({f"{key}_per_lookup": round(region[key] / lookups, 4) for key in names})
-        else:
-            del region["lookups"]
+    found = with_sums(regions, lambda region: cycles(specification, region))
+    found["rest"] = add([found["kernel"], found["user"]])
+    found["rest"]["cycles"] = cycles(specification, found["rest"])
     return found
-
-
-def _sum(regions) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for region in regions:
-        for name, value in region.items():
-            total[name] = total.get(name, 0) + value
-    return total
 
 
 def cycles(specification: Specification, region: dict[str, int]) -> float:
@@ -114,8 +94,4 @@ def print_table(found: dict[str, Any]) -> None:
         )
     console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 200)
     console.print(table)
-    for name in ("unbalanced", "untranslated"):
-        if found[name]:
-            console.print(
-                f"cw: {found[name]} {name}: these counts cannot be trusted (docs/lab/simulated/cache-simulation.md)"
-            )
+    warn_of_untrusted(console, found, "cache-simulation.md")

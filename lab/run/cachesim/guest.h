@@ -1,11 +1,12 @@
 /*
  * guest.h - what the plugins of the memory-cache simulation know of the guest beside its accesses:
- * which physical page a page of addresses is, where the host has the guest's memory, the bytes of
- * an instruction and what it changes. Included once by a plugin, after plugin.h.
+ * which physical page a page of addresses is, where the host has the guest's memory and an
+ * instruction, and what that changes; and the walk through a translated block. Included once by a
+ * plugin.
  */
 #pragma once
 
-#include "../qemu/plugin.h"
+#include "../qemu/instruction.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,33 +120,6 @@ static struct code code_of(const struct qemu_plugin_insn *instruction)
 	return (struct code){bytes, size < room ? size : room};
 }
 
-/* The two lower bytes of the constant of `nopl 0xc4c4RRNN(%rax,%rax)`, the marks of a region, a
- * lock or a program, and 0x10000; 0 for any other instruction. The kernel lies in memory in one
- * piece, so that the whole instruction is there. */
-static uint32_t region_mark_of(const struct qemu_plugin_insn *instruction, bool kernel)
-{
-	static const unsigned char begin[] = {0x0f, 0x1f, 0x84, 0x00}, high[] = {0xc4, 0xc4};
-	struct code code = code_of(instruction);
-
-	if (kernel && code.bytes)
-		code.size = qemu_plugin_insn_size(instruction);
-	if (code.size != 8 || memcmp(code.bytes, begin, 4) || memcmp(code.bytes + 6, high, 2))
-		return 0;
-	return 0x10000u | code.bytes[5] << 8 | code.bytes[4];
-}
-
-/* The number of `nopl 0x4357000N(%rax)`, the marks of init: 1 the job begins, 2 it has ended. 0 for
- * any other instruction. */
-static uint32_t job_mark_of(const struct qemu_plugin_insn *instruction)
-{
-	static const unsigned char begin[] = {0x0f, 0x1f, 0x80}, high[] = {0x00, 0x57, 0x43};
-	struct code code = code_of(instruction);
-
-	if (code.size != 7 || memcmp(code.bytes, begin, 3) || memcmp(code.bytes + 4, high, 3))
-		return 0;
-	return code.bytes[3] == 1 || code.bytes[3] == 2 ? code.bytes[3] : 0;
-}
-
 /* May the processor see other pages after it? A write to a control register, invlpg, invpcid,
  * iretq. Prefixes are skipped; to take one for another costs a question to QEMU. */
 enum change { CHANGES_NOTHING, CHANGES_TRANSLATIONS, SWITCHES_TABLES };
@@ -169,4 +143,52 @@ static enum change changes_translations(const struct qemu_plugin_insn *instructi
 	    (bytes[1] == 0x38 && bytes[2] == 0x82))
 		return CHANGES_TRANSLATIONS;
 	return CHANGES_NOTHING;
+}
+
+/* ---- what is translated -------------------------------------------------------------------- */
+
+/*
+ * What a plugin wants of blocks. Instructions are counted a block at a time as it is entered, and
+ * after each mark anew. So kernel_mark and user_mark get a mark's number, and in the upper half how
+ * many instructions of its block follow it, up to and with the next mark.
+ */
+struct watched {
+	bool (*knows)(unsigned region, unsigned number, bool of_kernel); /* of region_mark_of() */
+	executed_t kernel_mark, user_mark;
+	void (*instruction)(struct qemu_plugin_insn *instruction, bool of_kernel);
+};
+
+/* The number of a mark, with a bit above its two bytes, or 0 for any other instruction. */
+static uintptr_t mark_of(const struct watched *watched, const struct qemu_plugin_insn *instruction,
+			 bool of_kernel)
+{
+	uint32_t mark = region_mark_of(instruction);
+
+	if (mark)
+		return watched->knows(mark >> 8 & 0xff, mark & 0xff, of_kernel) ? mark : 0;
+	mark = of_kernel ? 0 : job_mark_of(instruction);
+	return mark ? 0x10000u | mark : 0;
+}
+
+/* Returns how many instructions @block has up to and with its first mark. */
+static size_t watch_block(const struct watched *watched, struct qemu_plugin_tb *block,
+			  bool of_kernel)
+{
+	executed_t marked = of_kernel ? watched->kernel_mark : watched->user_mark;
+	size_t following = 0;
+
+	/* Backwards: what follows a mark is known when it is met. */
+	for (size_t i = qemu_plugin_tb_n_insns(block); i-- > 0; following++) {
+		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
+		uintptr_t mark = mark_of(watched, instruction, of_kernel);
+
+		if (mark) {
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				instruction, marked, QEMU_PLUGIN_CB_NO_REGS,
+				(void *)((mark & 0xffff) | following << 32));
+			following = 0;
+		}
+		watched->instruction(instruction, of_kernel);
+	}
+	return following;
 }

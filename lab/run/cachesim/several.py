@@ -12,8 +12,8 @@ from typing import Any
 
 from lab.base.paths import LabError
 from lab.run.cachesim.specification import KB, MB, UNITS
+from lab.run.cachesim.sums import CACHES, warn_of_untrusted, with_sums
 
-CACHES = ("page", "buffer", "inode", "dentry")
 COSTS = ("second", "third", "memory", "near", "far", "upgrade", "bus")
 LEVELS = ("first", "second", "third")
 
@@ -133,20 +133,8 @@ def digest(machine: Machine, counted: dict[str, Any]) -> dict[str, Any]:
 
 def _with_sums(part: dict[str, Any], cpus: int) -> dict[str, Any]:
     """`slowest`: the clock of the slowest CPU, of those that said to be done, if any did."""
-    regions = {name: dict(value) for name, value in part.items() if isinstance(value, dict) and name != "locks"}
-    found: dict[str, Any] = {name: regions[name] for name in CACHES}
-    found["kernel"] = {**_sum(regions[name] for name in ("kernel", "interrupt")), "lookups": 0}
-    found["user"] = regions["user"]
-    found["total"] = {**_sum([*(regions[name] for name in CACHES), found["kernel"], found["user"]]), "lookups": 0}
-    for name, region in found.items():
-        waits = sum(region[key] for key in ("stall", "for_line", "for_bus", "for_lock"))
-        region["cycles"] = region["instructions"] + waits
-        if name in CACHES:
-            lookups = region["lookups"] or 1
-            numbers = [key for key in region if key != "lookups"]
-            region.update({f"{key}_per_lookup": round(region[key] / lookups, 4) for key in numbers})
-        else:
-            del region["lookups"]
+    regions = {name: value for name, value in part.items() if isinstance(value, dict) and name != "locks"}
+    found: dict[str, Any] = with_sums(regions, _cycles)
     counts = [clock for cpu, clock in enumerate(part["clocks"]) if not part["done"] or part["done"] >> cpu & 1]
     clocks = {
         "clocks": part["clocks"],
@@ -158,12 +146,8 @@ def _with_sums(part: dict[str, Any], cpus: int) -> dict[str, Any]:
     return {**found, **clocks, "locks": locks}
 
 
-def _sum(regions: Any) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for region in regions:
-        for name, value in region.items():
-            total[name] = total.get(name, 0) + value
-    return total
+def _cycles(region: dict[str, int]) -> int:
+    return sum(region[key] for key in ("instructions", "stall", "for_line", "for_bus", "for_lock"))
 
 
 COLUMNS = (
@@ -185,11 +169,7 @@ def print_tables(found: dict[str, Any]) -> None:
     locks = dict(list(found["locks"].items())[:MOST_LOCKS])
     _print(console, "Locks", ("taken", "waited", "for_lock", "transfers", "stall"), locks)
     console.print(f"slowest clock: {found['slowest']} cycles; turns of QEMU: {found['turns']}")
-    for name in ("unbalanced", "untranslated"):
-        if found[name]:
-            console.print(
-                f"cw: {found[name]} {name}: these counts cannot be trusted (docs/lab/simulated/several-cpus.md)"
-            )
+    warn_of_untrusted(console, found, "several-cpus.md")
 
 
 def _print(console: Any, title: str, columns: tuple[str, ...], rows: dict[str, dict[str, Any]]) -> None:

@@ -17,10 +17,11 @@ from lab.run.cachesim.several import digest as several_digest
 from lab.run.cachesim.specification import Specification, parse_specification
 from lab.run.options import SHORT_TURNS, Options
 from lab.run.own_folder import lacks, own_folder
-from lab.run.qemu.plugin import plugin
+from lab.run.qemu.plugin import INSTRUCTION, plugin
 
 FOLDER = TOP / "lab/run/cachesim"
 COHERENT = FOLDER / "coherent"
+GUEST = (FOLDER / "guest.h", INSTRUCTION)
 EVENTS = TOP / "core/lock/turn_event.h"
 MARKS = "REGION_MARKS=y"
 
@@ -62,7 +63,7 @@ def prepared(options: Options) -> Iterator[tuple[Options, Path]]:
 def _of_one(text: str) -> str:
     """The plugin with the caches of one CPU, and its arguments."""
     specification = parse_specification(text)
-    library = plugin(FOLDER / "cachesim.c", FOLDER / "guest.h", FOLDER / "regions.h", FOLDER / "model.h")
+    library = plugin(FOLDER / "cachesim.c", *GUEST, FOLDER / "regions.h", FOLDER / "model.h")
     models = "".join(map(_model, specification.models.values()))
     return f"file={library}{',from=mark' * specification.from_mark}{models}"
 
@@ -72,7 +73,7 @@ def _of_several(options: Options) -> str:
     sources = [
         COHERENT / name for name in ("coherentsim.c", "mesi.c", "clocks.c", "mesi.h", "clocks.h", "feed.h", "tally.h")
     ]
-    library = plugin(*sources, FOLDER / "guest.h", EVENTS)
+    library = plugin(*sources, *GUEST, EVENTS)
     return f"file={library}{parse_machine(options.cache_sim).arguments(options.smp)}"
 
 

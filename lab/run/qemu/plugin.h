@@ -42,6 +42,12 @@ extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin
 extern size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
 extern uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
 extern void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *instruction);
+#if PLUGIN_VERSION < 3
+extern const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *instruction);
+#else
+extern size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *instruction, void *to,
+				    size_t room);
+#endif
 extern bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 extern unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 extern struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info,

@@ -10,13 +10,15 @@ from pathlib import Path
 from lab.base.paths import TOP, LabError, output_folder
 
 INTERFACE = TOP / "lab/run/qemu/plugin.h"
+INSTRUCTION = INTERFACE.with_name("instruction.h")  # for those of the plugins that look at instructions
 
 
 def interface_version() -> int:
     """The plugin interface's, of the QEMU that is there."""
     said = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True).stdout
-    version = int((re.search(r"version (\d+)", said) or ["", "0"])[1])
-    return 1 if version < 9 else 2
+    found = re.search(r"version (\d+)\.(\d+)", said)
+    version = (int(found[1]), int(found[2])) if found else (0, 0)
+    return 1 + (version >= (9, 0)) + (version >= (9, 1))
 
 
 def plugin(*sources: Path) -> Path:

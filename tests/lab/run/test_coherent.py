@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from lab.base.paths import LabError
+from lab.measure.calls import measure
 from lab.run.cachesim import several, simulation
 from lab.run.cachesim.several import MACHINES, is_several, parse_machine
-from lab.run.options import Options
+from lab.run.options import SHORT_TURNS, Options
+from lab.run.own_folder import own_folder
 
 HERE = Path(__file__).resolve().parent
 SMALL = "cpus=4,group=4,line=64,first=4K/4,second=64K/4,cost=10/0/200/100/100/60/0,clock=1000"
@@ -107,6 +109,8 @@ def simulated(cw_run):
     return run
 
 
+ROWS = ("stat 1", "stat 8", "open close 1", "open close 8")  # of user/bench.c
+
 # What of programs is counted beside the pattern: the words with which the two begin and end.
 BESIDE = 6
 
@@ -161,14 +165,21 @@ def test_turns_are_short(simulated):
 
 
 def test_one_lock_for_all_is_waited_for_and_none_is_not(simulated):
-    """Of the dentry cache's locks: with one for the table four CPUs do hardly more than one, without any four times as much."""
+    """Of the dentry cache's locks: with one for the table four CPUs do hardly more than one, without any four times as much,
+    and then a walk has no locked instruction."""
     slowest = {}
     for scheme in ("global", "rcu"):
         for smp in (1, 4):
-            found = ladder(simulated, "stat one", smp, settings=[f"DENTRY_LOCK={scheme}"], build=True)
+            settings = [f"DENTRY_LOCK={scheme}"]
+            found = ladder(simulated, "stat one", smp, settings=settings, build=True)
             slowest[scheme, smp] = found["parts"][1]["slowest"]
             table = found["parts"][1]["locks"].get("dentry_table", {"taken": 0, "for_lock": 0})
             assert table["taken"] == (4 * 60 * smp if scheme == "global" else 0)
             assert (table["for_lock"] > 0) == (scheme == "global" and smp > 1)
     assert slowest["rcu", 4] < 1.1 * slowest["rcu", 1]
     assert slowest["global", 4] > 2 * slowest["global", 1]
+    with own_folder("turns"):  # that kernel is there
+        options = Options(settings=[*settings, SHORT_TURNS, simulation.MARKS], timeout=240)
+        locked = {name: call.locked for name, call in measure(options, ROWS).items()}
+    assert locked["stat 8"] == locked["stat 1"] <= 3
+    assert locked["open close 8"] == locked["open close 1"] <= 14  # 8 are to be reached

@@ -38,38 +38,11 @@ static void forget_translations(unsigned int number, void *data)
 	forget_translations_of(&cpus[number].translations);
 }
 
-/* The low half of a mark's number, or 0 for any other instruction. */
-static uint32_t mark_of(const struct qemu_plugin_insn *instruction, bool kernel)
+static bool knows_mark(unsigned region, unsigned number, bool of_kernel)
 {
-	uint32_t mark = region_mark_of(instruction, kernel);
-	unsigned region = mark >> 8 & 0xff, number = mark & 0xff;
-	bool known = region == 0xff && number < 3;
-
-	if (kernel)
-		known = (region < MARKED && number < 2) || (region == 0xfe && number <= TURN_HALT);
-	if (mark)
-		return known ? mark : 0;
-	mark = kernel ? 0 : job_mark_of(instruction);
-	return mark ? 0x10000u | mark : 0;
-}
-
-/* Does it read and write memory in one? A lock prefix, or xchg, which needs none. */
-static bool is_locked(const struct qemu_plugin_insn *instruction)
-{
-	struct code code = code_of(instruction);
-	const unsigned char *bytes = code.bytes;
-
-	for (; code.size > 1; bytes++, code.size--) {
-		if (*bytes == 0xf0)
-			return true;
-		if (*bytes == 0x86 || *bytes == 0x87)
-			return bytes[1] < 0xc0;
-		/* Prefixes: segments, sizes, rep, REX. */
-		if ((*bytes & 0xe7) != 0x26 && (*bytes & 0xfc) != 0x64 && (*bytes & 0xfe) != 0xf2 &&
-		    (*bytes & 0xf0) != 0x40)
-			return false;
-	}
-	return false;
+	if (!of_kernel)
+		return region == 0xff && number < 3;
+	return (region < MARKED && number < 2) || (region == 0xfe && number <= TURN_HALT);
 }
 
 static bool is_halt(const struct qemu_plugin_insn *instruction)
@@ -77,19 +50,6 @@ static bool is_halt(const struct qemu_plugin_insn *instruction)
 	struct code code = code_of(instruction);
 
 	return code.size == 1 && *code.bytes == 0xf4;
-}
-
-static void watch(struct qemu_plugin_insn *instruction, bool of_kernel)
-{
-	uintptr_t how = of_kernel ? 0 : OF_USER;
-
-	if (is_locked(instruction))
-		how |= LOCKED;
-	if (of_kernel && changes_translations(instruction) != CHANGES_NOTHING)
-		qemu_plugin_register_vcpu_insn_exec_cb(instruction, forget_translations,
-						       QEMU_PLUGIN_CB_NO_REGS, NULL);
-	qemu_plugin_register_vcpu_mem_cb(instruction, accessed, QEMU_PLUGIN_CB_NO_REGS,
-					 QEMU_PLUGIN_MEM_RW, (void *)how);
 }
 
 static void learn_image(const struct qemu_plugin_insn *instruction)
@@ -101,33 +61,32 @@ static void learn_image(const struct qemu_plugin_insn *instruction)
 		image_at_host = host - (address - IMAGE);
 }
 
+static void watch(struct qemu_plugin_insn *instruction, bool of_kernel)
+{
+	uintptr_t how = of_kernel ? 0 : OF_USER;
+
+	if (of_kernel)
+		learn_image(instruction);
+	if (is_locked(bytes_of(instruction)))
+		how |= LOCKED;
+	if (of_kernel && changes_translations(instruction) != CHANGES_NOTHING)
+		qemu_plugin_register_vcpu_insn_exec_cb(instruction, forget_translations,
+						       QEMU_PLUGIN_CB_NO_REGS, NULL);
+	qemu_plugin_register_vcpu_mem_cb(instruction, accessed, QEMU_PLUGIN_CB_NO_REGS,
+					 QEMU_PLUGIN_MEM_RW, (void *)how);
+}
+
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
+	static const struct watched watched = {knows_mark, kernel_mark, user_mark, watch};
 	bool of_kernel = qemu_plugin_tb_vaddr(block) >> 63;
-	uintptr_t following = 0;
+	uintptr_t first = watch_block(&watched, block, of_kernel);
 
 	(void)id;
-	/* Backwards: what follows a mark is known when it is met. */
-	for (size_t i = qemu_plugin_tb_n_insns(block); i-- > 0;) {
-		struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
-		uintptr_t mark = mark_of(instruction, of_kernel);
-
-		if (of_kernel)
-			learn_image(instruction);
-		if (mark) {
-			qemu_plugin_register_vcpu_insn_exec_cb(
-				instruction, of_kernel ? kernel_mark : user_mark,
-				QEMU_PLUGIN_CB_NO_REGS,
-				(void *)((mark & 0xffff) | following << 32));
-			following = 0;
-		}
-		following++;
-		watch(instruction, of_kernel);
-	}
 	/* A CPU that halts does not wake by it. */
 	if (!of_kernel || !is_halt(qemu_plugin_tb_get_insn(block, 0)))
 		qemu_plugin_register_vcpu_tb_exec_cb(block, of_kernel ? kernel_block : user_block,
-						     QEMU_PLUGIN_CB_NO_REGS, (void *)following);
+						     QEMU_PLUGIN_CB_NO_REGS, (void *)first);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */

@@ -287,8 +287,6 @@ static void turn_mark(unsigned number, enum turn_event event)
 	}
 }
 
-/* A mark's number, and in the upper half how many instructions of its block follow it, up to and
- * with the next mark. */
 static void kernel_mark(unsigned int number, void *data)
 {
 	uintptr_t mark = (uintptr_t)data, region = mark >> 8 & 0xff;
