@@ -1,5 +1,5 @@
 /*
- * random.c - draw the random numbers of the keyed functions. See word.h.
+ * random.c - draw the random numbers of the keyed functions. See shared.h.
  */
 #include "hash/cache.h"
 #include "core/kernel.h"
