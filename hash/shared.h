@@ -1,11 +1,16 @@
 /*
  * shared.h - what hash functions share that are not the default kernel's: constants of old kernels,
- * shifts, loops over a name, the numbers of the keyed ones. Comes with word.h.
+ * shifts, loops over a name, the numbers of the keyed ones. hash/choose.py has it included before the
+ * chosen functions, where one of them is not a default.
  *
  * Shifts by the table's size: hash_right() and hash_shift() are defined for all counts below 64, as
  * x86's own shifts of a 32-bit register are not.
  */
 #pragma once
+
+#include "hash/word.h"
+
+#define HASH_SHARED /* for hash/random.c: some function may be keyed */
 
 /* 2^32 divided by the golden ratio, as a prime: the multiplier of Lever 1999, section 5.1. */
 #define HASH_G32 2654435761u
@@ -63,7 +68,7 @@ static __always_inline hash_word hash_shift(hash_word value, int count)
 	}
 
 /*
- * The random numbers of the keyed functions, drawn once at boot (hash/random.c). Each is expanded
+ * The random numbers of the keyed functions, drawn once at boot (hash/keys.h). Each is expanded
  * from one seed by SplitMix64 (Steele 2014), so that a test can give a seed and know every number.
  */
 #define HASH_TABULATION_BYTES 16

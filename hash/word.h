@@ -1,6 +1,6 @@
 /*
  * word.h - the word in which hash functions compute, and what those of the default kernel share.
- * What others share, keys among it, is in shared.h, which comes with this.
+ * What others share, keys among it: shared.h, which is there as soon as one of them is chosen.
  *
  * CONFIG_HASH_WORD is 32 or 64. The functions of the 2.2 era assume 32-bit words: a product loses
  * its top bits, an address its high half. With 64 both keep them, so that the same formula is
@@ -63,8 +63,6 @@ static __always_inline u64 hash_take_bytes(const char **name, size_t *length, si
 	return word;
 }
 
-/* The numbers of the keyed functions (shared.h) are made of @seed: after random_init(), before
- * anything is hashed. */
+/* If a function that may be keyed is chosen (shared.h), its numbers are made of @seed: after
+ * random_init(), before anything is hashed. */
 void hash_random_init(u64 seed);
-
-#include "hash/shared.h"

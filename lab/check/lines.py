@@ -77,7 +77,7 @@ def rooms() -> tuple[Room, ...]:
     choose = load_choose()
     chosen = {cache: choose.DEFAULTS[f"{cache.upper()}_HASH"] for cache in choose.CACHES}
     defaults = tuple(str(choose.header(cache, name).relative_to(TOP)) for cache, name in chosen.items())
-    headers = (*(f"hash/{cache}/*.h" for cache in (*choose.CACHES, "any")), "hash/shared.h")
+    headers = (*(f"hash/{cache}/*.h" for cache in (*choose.CACHES, "any")), "hash/shared.h", "hash/keys.h")
     functions = Room("hash functions", "PAGE_HASH, BUFFER_HASH ...", headers, defaults)
     used = {choose.DEFAULTS[f"{cache.upper()}_TABLE"] for cache in choose.TABLE_CACHES}
     tables = [
