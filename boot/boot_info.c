@@ -105,6 +105,7 @@ void *boot_alloc(size_t size, size_t align)
 	panic("no memory for %zu bytes at start-up", size);
 }
 
+#ifdef CONFIG_RECORD_KEYS
 void *boot_alloc_top(size_t *size)
 {
 	struct range *top = NULL;
@@ -122,6 +123,7 @@ void *boot_alloc_top(size_t *size)
 	top->end -= *size;
 	return phys_to_virt(top->end);
 }
+#endif
 
 void boot_release_memory(void)
 {

@@ -25,11 +25,14 @@ void boot_info_init(u32 magic, phys_addr_t info);
 void *boot_alloc(size_t size, size_t align);
 
 /*
- * *@size bytes of the end of RAM, for good, so that to the rest of the kernel the machine is just
- * so much smaller. Below an initial RAM disk that lies there, *@size is less by what their frames
- * take in the page allocator's array. Before page_alloc_init(). Panics when there are none.
+ * For recording keys (hash/record.c): *@size bytes of the end of RAM, for good, so that to the rest
+ * of the kernel the machine is just so much smaller. Below an initial RAM disk that lies there,
+ * *@size is less by what their frames take in the page allocator's array. Before page_alloc_init().
+ * Panics when there are none.
  */
+#ifdef CONFIG_RECORD_KEYS
 void *boot_alloc_top(size_t *size);
+#endif
 
 /* Hand the RAM that is left to page_alloc_add_range(); boot_alloc() ends. After page_alloc_init().
  */

@@ -243,7 +243,10 @@ def functions_header(chosen):
     """hash_functions.h: the functions themselves and their names."""
     lines = ["/* Written by hash/choose.py: the chosen hash functions. */", "#ifndef GENERATED_HASH_FUNCTIONS_H"]
     lines += ["#define GENERATED_HASH_FUNCTIONS_H", ""]
-    for cache in (*own_tables(chosen), "name"):
+    hashed = (*own_tables(chosen), "name")
+    if any(chosen[f"{cache.upper()}_HASH"] != DEFAULTS[f"{cache.upper()}_HASH"] for cache in hashed):
+        lines += ['#include "hash/shared.h"']  # what only functions use that are not the default kernel's
+    for cache in hashed:
         name = chosen[f"{cache.upper()}_HASH"]
         path = header(cache, name)
         lines += [f'#define CONFIG_{cache.upper()}_HASH "{name}"', f'#include "hash/{path.parent.name}/{name}.h"']

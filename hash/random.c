@@ -1,36 +1,18 @@
 /*
- * random.c - draw the random numbers of the keyed functions. See word.h.
+ * random.c - the seed of the keyed functions. In a kernel without any it is recorded all the same,
+ * for who replays its key streams with one.
  */
 #include "hash/cache.h"
 #include "core/kernel.h"
 
-u64 hash_siphash_key[2];
-u64 hash_multilinear_keys[HASH_MULTILINEAR_KEYS];
-u8 hash_pearson_table[256];
-u32 hash_tabulation_table[HASH_TABULATION_BYTES][256];
+#ifdef HASH_SHARED
+#include "hash/keys.h"
+#else
+#define draw_keys(seed) ((void)0)
+#endif
 
-/* Each begins at the seed itself. */
 void hash_random_init(u64 seed)
 {
-	u64 state = seed;
-
 	HASH_RECORD(page, HASH_SEED, NULL, seed, 0);
-	for (unsigned i = 0; i < ARRAY_SIZE(hash_multilinear_keys); i++)
-		hash_multilinear_keys[i] = splitmix64(&state);
-	memcpy(hash_siphash_key, hash_multilinear_keys, sizeof(hash_siphash_key));
-
-	state = seed;
-	for (unsigned i = 0; i < HASH_TABULATION_BYTES * 256; i++)
-		hash_tabulation_table[i / 256][i % 256] = (u32)(splitmix64(&state) >> 32);
-
-	state = seed;
-	for (unsigned i = 0; i < 256; i++)
-		hash_pearson_table[i] = (u8)i;
-	for (unsigned i = 255; i > 0; i--) {
-		u64 j = splitmix64(&state) % (i + 1);
-		u8 swap = hash_pearson_table[i];
-
-		hash_pearson_table[i] = hash_pearson_table[j];
-		hash_pearson_table[j] = swap;
-	}
+	draw_keys(seed);
 }

@@ -16,7 +16,8 @@ __noreturn __cold void panic(const char *format, ...) __printf(1, 2);
 /* panic() has stopped the other CPUs: nobody will release their locks (core/lock/spinlock.c). */
 extern bool panicking;
 
-/* What the machine does at the end, on the CPU that panics; it registers itself. */
+/* What the machine does at the end, on the CPU that panics. It registers itself before anything else
+ * that could panic. */
 struct panic_machine {
 	void (*stop_others)(void); /* so that the console is ours */
 	void (*backtrace)(const struct registers *registers); /* and they, unless NULL */

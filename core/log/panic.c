@@ -5,21 +5,13 @@
 #include "core/kernel.h"
 
 static u32 panic_owner; /* 1 + the CPU that panics */
-static const struct panic_machine *machine; /* NULL: it has not come up yet */
+static const struct panic_machine *machine;
 
 const struct registers *panic_registers;
 
 void panic_set_machine(const struct panic_machine *new_machine)
 {
 	machine = new_machine;
-}
-
-static __noreturn void leave(void)
-{
-	if (machine)
-		machine->leave();
-	for (;;)
-		cpu_relax();
 }
 
 void panic(const char *format, ...)
@@ -31,12 +23,11 @@ void panic(const char *format, ...)
 	arch_irq_disable();
 	if (!try_cmpxchg(&panic_owner, &nobody, cpu_id() + 1)) {
 		if (nobody == cpu_id() + 1) /* a panic while panicking: no second report */
-			leave();
+			machine->leave();
 		for (;;) /* another CPU has the floor, and stops us */
 			cpu_relax();
 	}
-	if (machine)
-		machine->stop_others();
+	machine->stop_others();
 	panicking = true;
 	va_start(arguments, format);
 	vscnprintf(text, sizeof(text), format, arguments);
@@ -46,10 +37,9 @@ void panic(const char *format, ...)
 	control_recordf("panic", "{\"message\":\"%s\",\"cpu\":%u}", escaped, cpu_id());
 	if (current)
 		printk(KERN_EMERG "CPU %u, task %d (%s)\n", cpu_id(), current->pid, current->comm);
-	if (machine)
-		machine->backtrace(panic_registers);
+	machine->backtrace(panic_registers);
 	control_end();
-	leave();
+	machine->leave();
 }
 
 void assert_failed(const char *what, const char *file, int line, const char *function)

@@ -35,8 +35,3 @@ void __wake_up_events(wait_queue_head_t *queue, unsigned events)
 		wake_up_task(entry->task);
 	}
 }
-
-void __wake_up(wait_queue_head_t *queue)
-{
-	__wake_up_events(queue, ~0u);
-}

@@ -43,7 +43,6 @@ static inline void init_waitqueue_head(wait_queue_head_t *queue)
 void add_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 void remove_wait_queue(wait_queue_head_t *queue, struct wait_queue_entry *entry);
 
-void __wake_up(wait_queue_head_t *queue);
 void __wake_up_events(wait_queue_head_t *queue, unsigned events);
 
 /* Wake everybody. Any context. */
@@ -51,7 +50,7 @@ static __always_inline void wake_up(wait_queue_head_t *queue)
 {
 	smp_mb(); /* the caller's writes before the look */
 	if (unlikely(!list_empty(&queue->waiters)))
-		__wake_up(queue);
+		__wake_up_events(queue, ~0u);
 }
 
 /* The same where only the POLL* of @events can have become true: tasks are all woken and look for

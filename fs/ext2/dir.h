@@ -33,8 +33,6 @@ int ext2_add_entry(struct cursor *cursor, struct inode *dir, const struct dentry
  * case. The block is written no sooner than @rank. */
 void ext2_set_entry(struct cursor *cursor, struct inode *inode, enum buffer_rank rank);
 void ext2_remove_entry(struct cursor *cursor, enum buffer_rank rank);
-/* Of an entry's type, which is an index, the DT_*. */
-extern const u8 ext2_types[8];
 /* Fill an entry in, or give it another inode: the caller has ranks_lock, waits for what is in
  * flight and calls ext2_name_changed(), which makes the block dirty and the directory's times
  * new. */

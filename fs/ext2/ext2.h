@@ -279,6 +279,8 @@ void ext2_truncate_blocks(struct inode *inode, loff_t size); /* free what lies b
 void ext2_gather_blocks(struct inode *inode, loff_t size, struct ext2_gone *gone);
 
 /* dir.c */
+/* The DT_* that there are, by an entry's type. */
+extern const u8 ext2_types[8];
 extern const struct file_operations ext2_dir_operations;
 extern const struct inode_operations ext2_dir_inode_operations;
 

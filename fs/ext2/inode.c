@@ -47,15 +47,9 @@ static struct timespec64 decode_time(u32 seconds, u32 extra)
 
 static void decode_times(struct inode *inode, const struct ext2_raw_inode *raw, bool extra)
 {
-	if (extra) {
-		inode->atime = decode_time(raw->atime, raw->atime_extra);
-		inode->mtime = decode_time(raw->mtime, raw->mtime_extra);
-		inode->ctime = decode_time(raw->ctime, raw->ctime_extra);
-	} else {
-		inode->atime = decode_time(raw->atime, 0);
-		inode->mtime = decode_time(raw->mtime, 0);
-		inode->ctime = decode_time(raw->ctime, 0);
-	}
+	inode->atime = decode_time(raw->atime, extra ? raw->atime_extra : 0);
+	inode->mtime = decode_time(raw->mtime, extra ? raw->mtime_extra : 0);
+	inode->ctime = decode_time(raw->ctime, extra ? raw->ctime_extra : 0);
 }
 
 /* Device numbers: of 16 bits in data[0], or, as they are written here, in data[1]. */
@@ -68,18 +62,7 @@ static dev_t decode_dev(const u32 *data)
 
 static bool type_is_known(umode_t mode)
 {
-	switch (mode & S_IFMT) {
-	case S_IFIFO:
-	case S_IFCHR:
-	case S_IFDIR:
-	case S_IFBLK:
-	case S_IFREG:
-	case S_IFLNK:
-	case S_IFSOCK:
-		return true;
-	default:
-		return false;
-	}
+	return S_DT(mode) != DT_UNKNOWN && memchr(ext2_types, S_DT(mode), sizeof(ext2_types));
 }
 
 /* Is the size one that an inode of this type may have? */

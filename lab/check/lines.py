@@ -43,7 +43,7 @@ class Room:
     choice: str  # what puts it in
     files: tuple[str, ...]  # patterns, `*` being of one name or of many
     but: tuple[str, ...] = ()  # files among them that the default kernel does have
-    symbol: str = ""  # what is between #ifdef CONFIG_... and #else or #endif elsewhere is this room's, too
+    symbol: str = ""  # what is between #ifdef CONFIG_... (#if, #elif) and #else or #endif elsewhere is this room's, too
 
     def has(self, name: str) -> bool:
         return name not in self.but and any(fnmatchcase(name, pattern) for pattern in self.files)
@@ -56,6 +56,8 @@ ROOMS = (
     Room("region marks", "REGION_MARKS=y", (), symbol="REGION_MARKS"),
     Room("swap cache's table", "SWAP_TABLE=chained ...", (), symbol="SWAP_TABLE_OWN"),
     Room("ticket locks", "SPINLOCK_TICKET=y", (), symbol="SPINLOCK_TICKET"),
+    Room("pruning aggressively", "DENTRY_SHRINK=aggressive", (), symbol="DENTRY_SHRINK_AGGRESSIVE"),
+    Room("pruning by priority", "DENTRY_SHRINK=priority", (), symbol="DENTRY_SHRINK_PRIORITY"),
 )
 
 
@@ -75,9 +77,8 @@ def rooms() -> tuple[Room, ...]:
     choose = load_choose()
     chosen = {cache: choose.DEFAULTS[f"{cache.upper()}_HASH"] for cache in choose.CACHES}
     defaults = tuple(str(choose.header(cache, name).relative_to(TOP)) for cache, name in chosen.items())
-    functions = Room(
-        "hash functions", "PAGE_HASH, BUFFER_HASH ...", tuple(f"hash/{cache}/*.h" for cache in (*choose.CACHES, "any")), defaults
-    )  # fmt: skip
+    headers = (*(f"hash/{cache}/*.h" for cache in (*choose.CACHES, "any")), "hash/shared.h", "hash/keys.h")
+    functions = Room("hash functions", "PAGE_HASH, BUFFER_HASH ...", headers, defaults)
     used = {choose.DEFAULTS[f"{cache.upper()}_TABLE"] for cache in choose.TABLE_CACHES}
     tables = [
         Room(f"table {name}", f"PAGE_TABLE={name} ...", (f"hash/table/{name}.h", f"hash/table/{name}_*"))
@@ -104,8 +105,14 @@ ASSERTION = re.compile(r"\s*(lockdep_assert_\w+|assert_page_locked|ASSERT)\(.*\)
 CALL_OF_A_ROOM = re.compile(r"SYSCALL_(?:REFUSED_)?OF\((\w+), (?:E\w+, )?\d")
 
 
+def symbol_of(condition: str, symbols: set[str]) -> str:
+    """Which of @symbols an #ifdef, #if or #elif asks for alone; "" for none."""
+    match = re.match(r"\s*#\s*(?:ifdef CONFIG_(\w+)|(?:el)?if defined\(CONFIG_(\w+)\))\s*$", condition)
+    return next((name for name in (match.groups() if match else ()) if name in symbols), "")
+
+
 def lines_under(text: str) -> Counter[str]:
-    """Of C without comments: lines of code by the symbol of the innermost #ifdef of a room that they stand in, "" for none.
+    """Of C without comments: lines of code by the symbol of the innermost condition of a room that they stand in, "" for none.
 
     Assertions are a debug kernel's alone, the calls of a room in core/syscalls.def that room's.
     """
@@ -122,10 +129,9 @@ def lines_under(text: str) -> Counter[str]:
                 call_of = ""
             continue
         if re.match(r"\s*#\s*if", line):
-            condition = re.match(r"\s*#\s*ifdef CONFIG_(\w+)", line)
-            within.append(condition[1] if condition and condition[1] in symbols else "")
+            within.append(symbol_of(line, symbols))
         elif re.match(r"\s*#\s*el", line) and within:
-            within[-1] = ""
+            within[-1] = symbol_of(line, symbols)
         elif re.match(r"\s*#\s*endif", line) and within:
             within.pop()
         if ASSERTION.fullmatch(line):

@@ -25,7 +25,7 @@ typedef unsigned name_function(uintptr_t salt, const char *name, size_t length);
 extern void *const functions[];
 extern const unsigned function_count;
 
-/* What the keyed functions read (hash/word.h); with other numbers they take the same way. */
+/* What the keyed functions read (hash/shared.h); with other numbers they take the same way. */
 unsigned long long hash_siphash_key[2], hash_multilinear_keys[66];
 unsigned char hash_pearson_table[256];
 uint32_t hash_tabulation_table[16][256];

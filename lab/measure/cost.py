@@ -70,7 +70,7 @@ def kernel_flags() -> list[str]:
 def source_of(cache: str, header: Path, symbol: str) -> str:
     """A file with the function of @header as @symbol."""
     choose = load_choose()
-    lines = ['#include "hash/word.h"', f'#include "{header}"']
+    lines = ['#include "hash/shared.h"', f'#include "{header}"']
     if header.parent.name == "any":
         parameters, words = choose.WORDS[cache]
         lines.append(f"static inline u32 {cache}_hash({parameters}, unsigned bits)")

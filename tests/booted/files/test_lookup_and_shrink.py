@@ -26,11 +26,14 @@ PRESSURE = """
 
 @pytest.fixture
 def kernel_of(tmp_path, monkeypatch):
-    """Build a kernel of these settings, and have the lab boot it; without any, the one that stands."""
+    """Build a kernel of these settings, and have the lab boot it; without any, the one that stands.
+
+    All of a test's are built in one folder: of the next only what it has otherwise.
+    """
 
     def make(*settings):
         if settings:
-            monkeypatch.setenv("CW_OUTPUT", str(tmp_path / "-".join(settings)))
+            monkeypatch.setenv("CW_OUTPUT", str(tmp_path / "kernel"))
             build(settings, "", True)
         return output_folder()
 

@@ -143,3 +143,11 @@ def test_code_lines_leave_out_comments(tmp_path):
 def test_a_rooms_calls_are_its_own():
     text = 'SYSCALL(1, a, (void), "")\nSYSCALL_OF(SYSVIPC, 2, b, (int x),\n\t"differs")\nSYSCALL_OF(SYSVIPC, 3, c, (void), "")\nSYSCALL(4, d, (void),\n\t"")\n'
     assert lines.lines_under(text) == {"": 3, "SYSVIPC": 3}
+
+
+def test_what_stands_under_a_condition_is_that_rooms():
+    """The condition is the room's as well; what is there when none of several was chosen is everybody's."""
+    one, other = "DENTRY_SHRINK_AGGRESSIVE", "DENTRY_SHRINK_PRIORITY"
+    text = f"#if defined(CONFIG_{one})\na\nb\n#elif defined(CONFIG_{other})\nc\n#else\nd\n#endif\n#ifdef CONFIG_DEBUG\ne\n#endif\nf\n"
+    assert lines.lines_under(text) == {"": 5, one: 3, other: 2, "DEBUG": 2}
+    assert lines.symbol_of("#if defined(CONFIG_DEBUG) && X", {"DEBUG"}) == ""

@@ -18,12 +18,12 @@
 #define HOSTED
 #define CONFIG_HASH_WORD_64
 #define u64 hash_u64 /* the kernel's is of another type, of the same size */
-#include "hash/word.h"
+#include "hash/shared.h"
 #undef hash_take
 
 struct function;
 
-/* A function in use, and what hash/random.c makes for the kernel, as a seed gives it. */
+/* A function in use, and what hash/keys.h makes for the kernel, as a seed gives it. */
 struct hash_keys {
 	const struct function *function; /* that they are for */
 	hash_u64 siphash[2], multilinear[HASH_MULTILINEAR_KEYS];
