@@ -202,10 +202,10 @@ enum stop {
 	UNKNOWN	    /* for the walk with references */
 };
 
-/* The path's last component, in *@dentry, which goes on to it: FOUND, or why not. */
+/* The path's last component, in *@dentry, which goes on to it: FOUND, and its *@inode; or why not. */
 static __always_inline enum stop find_last(struct dentry **dentry, u32 *sequence,
-					   const struct component *name, unsigned flags,
-					   struct hash_counters *counts)
+					   struct inode **inode, const struct component *name,
+					   unsigned flags, struct hash_counters *counts)
 {
 	u32 child_sequence;
 
@@ -216,12 +216,12 @@ static __always_inline enum stop find_last(struct dentry **dentry, u32 *sequence
 		return UNKNOWN;
 	if (unlikely(!child))
 		return MISSED;
-	const struct inode *inode = READ_ONCE(child->inode);
-	if (unlikely(!inode))
+	*inode = READ_ONCE(child->inode);
+	if (unlikely(!*inode))
 		return read_seqcount_retry(&child->sequence, child_sequence) ? UNKNOWN : ABSENT;
 	if (unlikely(use_mounted(child)))
 		return NOT_SIMPLE;
-	if (unlikely(S_ISLNK(READ_ONCE(inode->mode))) && (flags & LOOKUP_FOLLOW))
+	if (unlikely(S_ISLNK(READ_ONCE((*inode)->mode))) && (flags & LOOKUP_FOLLOW))
 		return NOT_SIMPLE;
 	*dentry = child;
 	*sequence = child_sequence;
@@ -240,6 +240,7 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum lockle
 	struct dentry *dentry = walk->path.dentry;
 	u32 sequence = walk->sequence, child_sequence;
 	struct component component;
+	struct inode *inode;
 	enum stop stop = UNKNOWN;
 
 	if (unlikely(may_search(walk->inode)))
@@ -263,7 +264,7 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum lockle
 		struct dentry *child = find_child(dentry, &component, counts, &child_sequence);
 		if (unlikely(!child) || unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 			break;
-		struct inode *inode = READ_ONCE(child->inode);
+		inode = READ_ONCE(child->inode);
 		if (unlikely(!inode)) {
 			if (!read_seqcount_retry(&child->sequence, child_sequence))
 				stop = ABSENT;
@@ -278,16 +279,17 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum lockle
 		name += component.length + 1;
 	}
 	if (stop == AT_LAST && end != LOCKLESS_PARENT && likely(!walk->depth))
-		stop = find_last(&dentry, &sequence, &component, walk->flags, counts);
+		stop = find_last(&dentry, &sequence, &inode, &component, walk->flags, counts);
 	walk->left = name;
 	walk->path.dentry = dentry;
 	walk->sequence = sequence;
+	if (likely(stop == FOUND)) {
+		walk->inode = inode;
+		return FOUND;
+	}
+	*walk->component = component;
 	walk->inode = READ_ONCE(dentry->inode); /* none: it has been removed meanwhile */
-	if (unlikely(!walk->inode))
-		return UNKNOWN;
-	if (stop != FOUND)
-		*walk->component = component;
-	return stop;
+	return likely(walk->inode != NULL) ? stop : UNKNOWN;
 }
 
 /* The walk. @counts: this CPU's, on which it stays. */
