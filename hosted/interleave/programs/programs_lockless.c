@@ -378,6 +378,7 @@ RING_PROGRAM(lockless_evict, world_ext2, 60)
 	world_mount();
 	make_directory("/mnt/d", 0755);
 	task_start(see_it_whole, NULL);
+	task_start(see_it_whole, NULL);
 	task_start(rename_and_remove, NULL);
 	ring_run();
 	world_unmount();
