@@ -32,7 +32,7 @@ RUNS = {
     "sync_meets": 2500,
     "map_extend": 2000,
     "inode_changes": 2500,
-    "lockless_evict": 3500,
+    "lockless_evict": 2500,
     "lockless_reclaim": 2500,
     "lockless_replaced": 1200,
     "rcu_many": 1500,
