@@ -204,12 +204,12 @@ def own_tables(chosen):
 
 
 def lock_lines(cache, chosen):
-    """The lock scheme of a cache: its header, and a symbol for the code that has readers without locks."""
+    """The lock scheme of a cache: its header, and a symbol for the code that has readers of its own with it."""
     name = chosen.get(f"{cache.upper()}_LOCK", "bucket")
     return [
         f'#define CONFIG_{cache.upper()}_LOCK "{name}"',
         f'#define {cache.upper()}_LOCK_HEADER "hash/lock/{name}.h"',
-        *([f"#define {cache.upper()}_LOCK_RCU"] if name == "rcu" else []),
+        f"#define CONFIG_{cache.upper()}_LOCK_{name.upper().replace('-', '_')}",
     ]
 
 

@@ -53,9 +53,12 @@ struct page {
 		struct { /* page cache: mm/cache */
 			struct address_space *mapping;
 			pgoff_t index;
-			union page_links links; /* in the table: .page or .swap */
 			struct list_head mapping_link; /* in mapping->clean_pages or dirty_pages */
 			struct buffer *buffers; /* of its blocks, an array; or NULL */
+			/* In the table: .page or .swap. Last, so that nothing else is ever in its
+			 * place: who looks without locks may stand on a frame that is another's by
+			 * now, and is led to a frame from there, too. */
+			union page_links links;
 		};
 		struct { /* slab */
 			/* in every frame of the slab, the rest in the first */

@@ -30,7 +30,7 @@
 
 /* Paths are walked without locks and references where DENTRY_LOCK is rcu (lockless/lockless.h). Not
  * where keys are recorded, in the order in which their buckets are locked. */
-#if defined(DENTRY_LOCK_RCU) && !defined(CONFIG_RECORD_KEYS)
+#if defined(CONFIG_DENTRY_LOCK_RCU) && !defined(CONFIG_RECORD_KEYS)
 #define LOCKLESS_WALK
 #define free_when_unseen(head, function) call_rcu(head, function)
 #else /* nobody is seen without a reference */

@@ -9,7 +9,7 @@
 HOSTED_O ?= build/interleave
 HOSTED_SANITIZE = $(RING_FLAGS)
 # names that collide can be made by a weak hash function (programs_lockless.c)
-HOSTED_SET ?= DENTRY_LOCK=rcu NAME_HASH=linux-2.2
+HOSTED_SET ?= PAGE_LOCK=sequence NAME_HASH=linux-2.2
 .DEFAULT_GOAL := ring
 include hosted/hosted.mk
 

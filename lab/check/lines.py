@@ -55,6 +55,7 @@ ROOMS = (
     Room("short turns", "SHORT_TURNS=y", ("core/lock/turn*",), symbol="SHORT_TURNS"),
     Room("region marks", "REGION_MARKS=y", (), symbol="REGION_MARKS"),
     Room("swap cache's table", "SWAP_TABLE=chained ...", (), symbol="SWAP_TABLE_OWN"),
+    Room("pages looked up without locks", "PAGE_LOCK=sequence", (), symbol="PAGE_LOCK_SEQUENCE"),
     Room("ticket locks", "SPINLOCK_TICKET=y", (), symbol="SPINLOCK_TICKET"),
     Room("pruning aggressively", "DENTRY_SHRINK=aggressive", (), symbol="DENTRY_SHRINK_AGGRESSIVE"),
     Room("pruning by priority", "DENTRY_SHRINK=priority", (), symbol="DENTRY_SHRINK_PRIORITY"),

@@ -23,6 +23,15 @@ static DEFINE_WAIT_QUEUE(write_wait); /* some mapping's writes fell to 0 */
 
 /* ---- find, add, remove ----------------------------------------------------------------------- */
 
+#ifdef CONFIG_PAGE_LOCK_SEQUENCE
+struct page *page_lookup_again(struct address_space *mapping, pgoff_t index, struct page *other)
+{
+	if (other)
+		put_page(other);
+	return page_find_locked(mapping, page_bucket(mapping, index), index);
+}
+#endif
+
 struct page *add_to_page_cache(struct page *page, struct address_space *mapping, pgoff_t index)
 {
 	REGION_MARK(HASH_page, 0);

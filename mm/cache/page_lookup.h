@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "core/lock/seqcount.h"
 #include "hash/cache.h"
 #include "mm/cache/page_cache.h"
 #include "mm/space/swap_hooks.h"
@@ -72,16 +73,63 @@ static __always_inline struct page *page_find(struct address_space *mapping, u32
 	return page;
 }
 
+static __always_inline struct page *page_find_locked(struct address_space *mapping, u32 bucket,
+						     pgoff_t index)
+{
+	page_table_lock_to_read(&page_table_instance, &mapping->pages, bucket);
+	struct page *page = page_find(mapping, bucket, index);
+
+	page_table_unlock_read(&page_table_instance, &mapping->pages, bucket);
+	return page;
+}
+
+#ifdef CONFIG_PAGE_LOCK_SEQUENCE
+/* Look with the lock, and let go of @other, which is NULL or was not what is looked for. */
+struct page *page_lookup_again(struct address_space *mapping, pgoff_t index, struct page *other);
+
+/* As page_compare(), of a frame that was in a chain once, and may be anything by now. */
+static __always_inline int page_compare_changing(const struct page *page,
+						 const struct page_key *key)
+{
+	if (data_race(page->index) != key->index)
+		return 1;
+	++*key->compares;
+	return data_race(page->mapping) != key->mapping;
+}
+
+/* As page_find_locked(), without the lock if nothing changes meanwhile. */
+static __always_inline struct page *page_find_unlocked(struct address_space *mapping, u32 bucket,
+						       pgoff_t index)
+{
+#ifdef CONFIG_RECORD_KEYS /* in the order in which buckets are locked */
+	return page_find_locked(mapping, bucket, index);
+#endif
+	const seqcount_t *changes = page_table_changes(&page_table_instance.locks, bucket);
+	u64 steps = 0, compares = 0;
+	const struct page_key key = {mapping, index, &compares};
+	u32 begun = read_seqcount_begin(changes);
+	struct page *page = page_table_find(&page_table_instance, &mapping->pages, bucket, &key,
+					    page_compare_changing, &steps);
+
+	/* the reference first, and then the look: who removes the page does it the other way round */
+	if (page && unlikely(!atomic_inc_not_zero(&page->refcount)))
+		return page_lookup_again(mapping, index, NULL);
+	if (unlikely(read_seqcount_retry(changes, begun)))
+		return page_lookup_again(mapping, index, page);
+	HASH_COUNT_FIND(page, page, steps, compares);
+	return page;
+}
+#else
+#define page_find_unlocked page_find_locked
+#endif
+
 /* The page at @index with a reference, or NULL. Counted as a lookup. Does not sleep. */
 static CACHE_LOOKUP struct page *page_lookup(struct address_space *mapping, pgoff_t index)
 {
 	REGION_MARK(HASH_page, 0);
 	u32 bucket = page_bucket(mapping, index);
+	struct page *page = page_find_unlocked(mapping, bucket, index);
 
-	page_table_lock_to_read(&page_table_instance, &mapping->pages, bucket);
-	struct page *page = page_find(mapping, bucket, index);
-
-	page_table_unlock_read(&page_table_instance, &mapping->pages, bucket);
 	REGION_MARK(HASH_page, 1);
 	if (page && !test_bit(PG_referenced, &page->flags))
 		set_bit(PG_referenced, &page->flags);

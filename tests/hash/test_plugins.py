@@ -98,7 +98,7 @@ def test_a_lock_scheme_that_cannot_work_is_refused_with_the_reason(tmp_path):
 def test_a_structure_that_readers_cannot_walk_without_locks_gets_the_locks_of_buckets(tmp_path):
     folder = compiled.copy_of_hash(tmp_path)
     text = (folder / "table" / "chained.h").read_text()
-    (folder / "table" / "mine.h").write_text(text.replace("global bucket rwlock rcu", "bucket"))
+    (folder / "table" / "mine.h").write_text(text.replace("global bucket rwlock sequence rcu", "bucket"))
     (folder / "table" / "mine_link.h").write_text((folder / "table" / "chained_link.h").read_text())
     choose(folder, "--dentry-table", "mine")
     assert '#define CONFIG_DENTRY_LOCK "bucket"' in (tmp_path / "out" / "hash_choice.h").read_text()
@@ -119,7 +119,7 @@ def test_a_lock_scheme_is_a_file_dropped_in(tmp_path):
     header = (tmp_path / "out" / "hash_choice.h").read_text()
     assert '#define INODE_LOCK_HEADER "hash/lock/mine.h"' in header and "INODE_LOCK_RCU" not in header
     choose(folder, "--dentry-lock", "rcu")
-    assert "#define DENTRY_LOCK_RCU" in (tmp_path / "out" / "hash_choice.h").read_text()
+    assert "#define CONFIG_DENTRY_LOCK_RCU" in (tmp_path / "out" / "hash_choice.h").read_text()
 
 
 def test_the_swap_cache_has_the_page_caches_table_or_its_own(tmp_path):

@@ -12,7 +12,7 @@ from lab.check.fuzz import both
 from lab.check.runtests import debug_output
 
 HERE = Path(__file__).parent
-SCHEMES = ["DENTRY_LOCK=bucket", "INODE_LOCK=rwlock", "BUFFER_LOCK=global", "PAGE_LOCK=rwlock"]
+SCHEMES = ["DENTRY_LOCK=bucket", "INODE_LOCK=rwlock", "BUFFER_LOCK=global", "PAGE_LOCK=sequence"]
 
 
 @pytest.fixture(scope="session")
