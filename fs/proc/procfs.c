@@ -24,7 +24,7 @@ static const struct file_operations dir_file_operations, file_operations;
 /* Constant once /proc has been mounted. */
 static struct proc_node root_nodes[ROOT_NODES];
 static struct proc_node root_node = {.mode = PROC_DIR, .children = root_nodes};
-static const struct proc_processes *processes; /* NULL: there are none */
+static const struct proc_processes *processes;
 
 void proc_append(struct proc_node *list, unsigned room, const struct proc_node *nodes)
 {
@@ -330,12 +330,10 @@ struct filesystem proc_filesystem = {
 
 int proc_root_of(pid_t pid, struct path *path)
 {
-	if (processes)
-		return processes->root(pid, path);
-	return -ESRCH;
+	return processes->root(pid, path);
 }
 
 unsigned proc_max_threads(void)
 {
-	return processes ? *processes->max_threads : 0;
+	return *processes->max_threads;
 }
