@@ -1,6 +1,6 @@
 /*
- * keys.h - the random numbers of the keyed functions (shared.h), and how they are drawn. For random.c
- * alone, in a kernel with a function that may be keyed.
+ * keys.h - the random numbers of the keyed functions (shared.h), and how they are drawn. For
+ * random.c alone, in a kernel with a function that may be keyed.
  */
 u64 hash_siphash_key[2];
 u64 hash_multilinear_keys[HASH_MULTILINEAR_KEYS];

@@ -193,6 +193,7 @@ static void collect(struct hash_cache *cache, struct hash_statistics *s)
 		compute(s);
 }
 
+#ifdef CONFIG_DEBUG
 u64 hash_cache_objects(struct hash_cache *cache)
 {
 	struct hash_statistics s;
@@ -200,6 +201,7 @@ u64 hash_cache_objects(struct hash_cache *cache)
 	collect(cache, &s);
 	return s.objects;
 }
+#endif
 
 /* ---- text ------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /*
  * shared.h - what hash functions share that are not the default kernel's: constants of old kernels,
- * shifts, loops over a name, the numbers of the keyed ones. hash/choose.py has it included before the
- * chosen functions, where one of them is not a default.
+ * shifts, loops over a name, the numbers of the keyed ones. hash/choose.py has it included before
+ * the chosen functions, where one of them is not a default.
  *
  * Shifts by the table's size: hash_right() and hash_shift() are defined for all counts below 64, as
  * x86's own shifts of a 32-bit register are not.

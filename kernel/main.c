@@ -108,7 +108,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	hash_random_init(random_u64());
 	sched_init(&idle_tasks[0], &init_cred);
 	task_init();
-	oom_killer_register(oom_kill);
+	oom_killer = oom_kill;
 #ifdef CONFIG_RARE_CALLS
 	rare_init();
 #endif

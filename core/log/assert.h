@@ -16,14 +16,13 @@ __noreturn __cold void panic(const char *format, ...) __printf(1, 2);
 /* panic() has stopped the other CPUs: nobody will release their locks (core/lock/spinlock.c). */
 extern bool panicking;
 
-/* What the machine does at the end, on the CPU that panics. It registers itself before anything else
- * that could panic. */
+/* What the machine does at the end, on the CPU that panics. */
 struct panic_machine {
 	void (*stop_others)(void); /* so that the console is ours */
 	void (*backtrace)(const struct registers *registers); /* and they, unless NULL */
 	__noreturn void (*leave)(void);
 };
-void panic_set_machine(const struct panic_machine *machine);
+extern const struct panic_machine *panic_machine; /* set before anything can panic */
 
 /* Of a fault, set before panic(): printed, and traced from, instead of the caller. */
 extern const struct registers *panic_registers;

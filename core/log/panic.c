@@ -5,14 +5,9 @@
 #include "core/kernel.h"
 
 static u32 panic_owner; /* 1 + the CPU that panics */
-static const struct panic_machine *machine;
+const struct panic_machine *panic_machine;
 
 const struct registers *panic_registers;
-
-void panic_set_machine(const struct panic_machine *new_machine)
-{
-	machine = new_machine;
-}
 
 void panic(const char *format, ...)
 {
@@ -23,11 +18,11 @@ void panic(const char *format, ...)
 	arch_irq_disable();
 	if (!try_cmpxchg(&panic_owner, &nobody, cpu_id() + 1)) {
 		if (nobody == cpu_id() + 1) /* a panic while panicking: no second report */
-			machine->leave();
+			panic_machine->leave();
 		for (;;) /* another CPU has the floor, and stops us */
 			cpu_relax();
 	}
-	machine->stop_others();
+	panic_machine->stop_others();
 	panicking = true;
 	va_start(arguments, format);
 	vscnprintf(text, sizeof(text), format, arguments);
@@ -37,9 +32,9 @@ void panic(const char *format, ...)
 	control_recordf("panic", "{\"message\":\"%s\",\"cpu\":%u}", escaped, cpu_id());
 	if (current)
 		printk(KERN_EMERG "CPU %u, task %d (%s)\n", cpu_id(), current->pid, current->comm);
-	machine->backtrace(panic_registers);
+	panic_machine->backtrace(panic_registers);
 	control_end();
-	machine->leave();
+	panic_machine->leave();
 }
 
 void assert_failed(const char *what, const char *file, int line, const char *function)

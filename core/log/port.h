@@ -1,6 +1,6 @@
 /*
  * port.h - where the kernel's own text goes: to the person (the console) and to the program that
- * started the machine (the control port). The driver that has the lines registers itself.
+ * started the machine (the control port). The driver that has the lines sets log_port_write.
  */
 #pragma once
 
@@ -8,10 +8,7 @@
 
 enum log_line { CONSOLE, CONTROL };
 
-/* Write; to nowhere, if there is no such port. Called with the console's or the records' lock held
- * and interrupts off. */
+/* Write. Called with the console's or the records' lock held and interrupts off. The driver sets it
+ * before anything is said (kernel_main()). */
 typedef void log_port_t(enum log_line line, const char *text, size_t length);
-
-/* From now on by @write; what came before is in the log only. */
-void log_set_port(log_port_t *write);
-log_port_t log_port_write;
+extern log_port_t *log_port_write;

@@ -8,6 +8,8 @@
 #include "core/kernel.h"
 #include "core/log/port.h"
 
+log_port_t *log_port_write;
+
 static DEFINE_SPINLOCK(log_lock);
 static char ring[LOG_SIZE];
 static u64 log_first; /* oldest whole line */

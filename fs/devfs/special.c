@@ -17,7 +17,8 @@ void register_chrdev(dev_t dev, const char *name, umode_t mode, const struct fil
 	chrdevs[chrdev_count++] = (struct chrdev){dev, name, mode, fop};
 }
 
-const struct file_operations *find_chrdev(dev_t dev)
+/* Or NULL. */
+static const struct file_operations *find_chrdev(dev_t dev)
 {
 	for (unsigned i = 0; i < chrdev_count; i++)
 		if (chrdevs[i].dev == dev)

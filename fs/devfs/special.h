@@ -19,7 +19,6 @@ struct chrdev {
 
 /* At start-up, permanent; panics if there are more than 16. */
 void register_chrdev(dev_t dev, const char *name, umode_t mode, const struct file_operations *fop);
-const struct file_operations *find_chrdev(dev_t dev); /* or NULL */
 /* The one registered after @previous (NULL: the first), or NULL. */
 const struct chrdev *next_chrdev(const struct chrdev *previous);
 

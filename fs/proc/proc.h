@@ -57,6 +57,7 @@ struct proc_processes {
 	int (*root)(pid_t pid, struct path *path);
 	const unsigned *max_threads; /* how many there may be */
 };
+extern const struct proc_processes *proc_processes; /* set by proc_register_processes() */
 
 /* At start-up, before /proc is first mounted, and permanent: processes; and files, links and
  * directories in /proc itself, a list that ends with a node without a name. */
@@ -67,9 +68,6 @@ void proc_register_fs(const struct proc_node *nodes); /* the same in /proc/sys/f
 void proc_append(struct proc_node *list, unsigned room, const struct proc_node *nodes);
 void proc_init(void); /* the files of system.c */
 
-/* The root directory of process @pid, referenced, or -errno. procfs.c */
-int proc_root_of(pid_t pid, struct path *path);
-unsigned proc_max_threads(void); /* procfs.c */
 /* Append @path as current sees it. procfs.c */
 void proc_show_path(struct text *out, const struct path *path);
 /* The mounts that process entry->pid sees; as mountinfo has them if the node has data. system.c */

@@ -24,7 +24,7 @@ static const struct file_operations dir_file_operations, file_operations;
 /* Constant once /proc has been mounted. */
 static struct proc_node root_nodes[ROOT_NODES];
 static struct proc_node root_node = {.mode = PROC_DIR, .children = root_nodes};
-static const struct proc_processes *processes; /* NULL: there are none */
+const struct proc_processes *proc_processes;
 
 void proc_append(struct proc_node *list, unsigned room, const struct proc_node *nodes)
 {
@@ -45,7 +45,7 @@ void proc_register(const struct proc_node *nodes)
 
 void proc_register_processes(const struct proc_processes *registered)
 {
-	processes = registered;
+	proc_processes = registered;
 	root_node.next = registered->next;
 	root_node.each = registered->node;
 }
@@ -93,7 +93,7 @@ static struct inode *proc_inode(struct super_block *sb, const struct proc_entry 
 	inode->uid = 0;
 	inode->gid = 0;
 	if (entry->pid)
-		processes->owner(entry->pid, &inode->uid, &inode->gid);
+		proc_processes->owner(entry->pid, &inode->uid, &inode->gid);
 	inode->private = (void *)node;
 	inode->fop = &file_operations;
 	if (S_ISDIR(node->mode)) {
@@ -327,15 +327,3 @@ struct filesystem proc_filesystem = {
 	.fill_super = proc_fill_super,
 	.single = true,
 };
-
-int proc_root_of(pid_t pid, struct path *path)
-{
-	if (processes)
-		return processes->root(pid, path);
-	return -ESRCH;
-}
-
-unsigned proc_max_threads(void)
-{
-	return processes ? *processes->max_threads : 0;
-}

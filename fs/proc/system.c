@@ -130,7 +130,7 @@ void proc_mounts_show(struct text *out, const struct proc_entry *entry)
 
 	out->error = -ENOMEM;
 	if (buffer)
-		out->error = proc_root_of(entry->pid, &root);
+		out->error = proc_processes->root(entry->pid, &root);
 	if (out->error)
 		return;
 	guard(mutex, &mount_mutex);
@@ -161,7 +161,7 @@ static void number_show(struct text *out, const struct proc_entry *entry)
 
 static void max_threads_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%u\n", proc_max_threads());
+	text_printf(out, "%u\n", *proc_processes->max_threads);
 }
 
 static void open_files_show(struct text *out, const struct proc_entry *entry)

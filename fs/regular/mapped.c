@@ -73,5 +73,5 @@ void mapped_files_init(void)
 		.sync = sync_file,
 	};
 
-	mapped_files_register(&operations);
+	mapped_files = &operations;
 }

@@ -67,7 +67,7 @@ void serial_early_init(void)
 {
 	ports[CONSOLE] = serial_setup(COM1);
 	ports[CONTROL] = serial_setup(COM2);
-	log_set_port(serial_write);
+	log_port_write = serial_write;
 }
 
 bool serial_read(u8 *c)

@@ -9,11 +9,6 @@
 
 const struct terminal_hooks *terminal;
 
-void terminal_register(const struct terminal_hooks *hooks)
-{
-	terminal = hooks;
-}
-
 static int signal_group(pid_t group, int signo)
 {
 	struct process *process;

@@ -200,7 +200,7 @@ pid_t pgrp_session(pid_t pgrp);
  * it may not, since it ignores the signal, or nobody could continue the group. */
 int signal_background(int signo);
 
-/* What the terminal does for processes; it registers itself. */
+/* What the terminal does for processes; it sets `terminal` before there is any. */
 struct terminal_hooks {
 	/* The leader of @session ends. Not under process_lock, of which the terminal's comes
 	 * before. */
@@ -208,7 +208,6 @@ struct terminal_hooks {
 	/* The device number of @session's terminal, or 0; *foreground its group, or -1. */
 	u32 (*of_session)(pid_t session, pid_t *foreground);
 };
-void terminal_register(const struct terminal_hooks *hooks);
 extern const struct terminal_hooks *terminal; /* NULL: there is none */
 
 /* The sleeps that the end of the process ends. */

@@ -67,5 +67,5 @@ void tty_session_init(void)
 		.of_session = of_session,
 	};
 
-	terminal_register(&hooks);
+	terminal = &hooks;
 }

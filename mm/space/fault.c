@@ -18,7 +18,7 @@
 #define OOM_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define OOM_ROUNDS 300
 
-static bool (*oom_kill)(void); /* set at boot; NULL: nobody can be ended */
+bool (*oom_killer)(void);
 
 struct fault {
 	struct vma *vma;
@@ -328,15 +328,10 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 	return error;
 }
 
-void oom_killer_register(bool (*kill)(void))
-{
-	oom_kill = kill;
-}
-
 /* Somebody's end is to give memory: wait for it a while. false: nobody's will, or it is our own. */
 static bool wait_for_victim(void)
 {
-	if (!swap_may_help() && (!oom_kill || !oom_kill()))
+	if (!swap_may_help() && (!oom_killer || !oom_killer()))
 		return false;
 	if (fatal_signal_pending(current))
 		return false;

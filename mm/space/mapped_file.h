@@ -38,7 +38,5 @@ struct mapped_file_operations {
 	int (*sync)(struct file *file);
 };
 
-/* The registered ones. */
+/* Those of all files, set at boot, before the first area with a file. */
 extern const struct mapped_file_operations *mapped_files;
-/* Boot, before the first area with a file: @operations, which stay, are those of all files. */
-void mapped_files_register(const struct mapped_file_operations *operations);

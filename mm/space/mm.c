@@ -120,11 +120,6 @@ static struct mm *mm_alloc(const struct mm *parent)
 	return mm;
 }
 
-void mapped_files_register(const struct mapped_file_operations *operations)
-{
-	mapped_files = operations;
-}
-
 struct mm *mm_create(void)
 {
 	static const struct mm fresh = {.stack_top = USER_TOP, .mmap_top = USER_TOP - GB(1)};

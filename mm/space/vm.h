@@ -117,7 +117,7 @@ struct vma *find_vma(struct mm *mm, u64 address);
  */
 int mm_fault(struct mm *mm, u64 address, unsigned access);
 
-/* Boot: what mm_fault() calls when there is no memory and nothing to reclaim: @kill begins to end
- * the process whose end gives the most memory, and sleeps no longer than for its locks; false:
- * there is none. Without one such a fault is -ENOMEM. */
-void oom_killer_register(bool (*kill)(void));
+/* Set at boot: what mm_fault() calls when there is no memory and nothing to reclaim. It begins to
+ * end the process whose end gives the most memory, and sleeps no longer than for its locks; false:
+ * there is none. NULL: nobody can be ended, and such a fault is -ENOMEM. */
+extern bool (*oom_killer)(void);

@@ -82,15 +82,26 @@ def test_sizes_from_the_command_line(cw_run):
     }
 
 
-def test_pages_in_trees(cw, tmp_path, monkeypatch):
-    """PAGE_TABLE=rbtree as a debug kernel, over real files; the other caches stay as they are."""
+def test_pages_in_trees_and_ticket_locks(cw, tmp_path, monkeypatch):
+    """Two choices that know nothing of each other, in one debug kernel: it is for four CPUs, and the machine has six.
+
+    PAGE_TABLE=rbtree over real files; the other caches stay as they are. SPINLOCK=ticket: CPUs that want the same locks, and
+    what they did is whole. CPUs beyond the kernel's are left alone.
+    """
     monkeypatch.setenv("CW_OUTPUT", str(tmp_path / "build"))
-    options = ["--set", "PAGE_TABLE=rbtree", "--set", "DEBUG=y", "--quiet", "--timeout", "120", "--mem", "256M"]
-    result = cw("run", *options, "--", "/bin/sh", "-c", f"{WORK}; cat /proc/hash/page.json", timeout=600)
+    settings = ("PAGE_TABLE=rbtree", "SPINLOCK=ticket", "NR_CPUS=4", "DEBUG=y")
+    options = [*(word for setting in settings for word in ("--set", setting)), "--smp", "6", "--mem", "256M"]
+    together = "for i in 1 2 3 4; do (cp -r /etc /tmp/$i; ls -lR /tmp/$i | wc -l; rm -r /tmp/$i) & done; wait; ls /tmp"
+    script = f"{WORK}; cat /proc/hash/page.json; echo; rm -r /tmp/*; echo TOGETHER; {together}; nproc"
+    result = cw("run", *options, "--quiet", "--timeout", "380", "--", "/bin/sh", "-c", script, timeout=900)
     assert result.returncode == 0, result.stdout.decode() + result.stderr.decode()
-    found = reports(result.stdout.decode())["page"]
+    alone, _, all_at_once = result.stdout.decode().replace("\r", "").partition("TOGETHER\n")
+    found = reports(alone)["page"]
     check(found)
     assert found["structure"] == "rbtree"
     assert found["trees"] > 4
     # No chain is this long: the steps of a hit are bounded by the depth of the largest tree.
     assert found["steps_per_hit"] <= 2 * (found["largest"] + 1).bit_length()
+    *lines, cpus = all_at_once.split()
+    assert len(lines) == 4 and len(set(lines)) == 1, all_at_once
+    assert cpus == "4"

@@ -97,5 +97,5 @@ void panic_init(void)
 		.leave = leave,
 	};
 
-	panic_set_machine(&machine);
+	panic_machine = &machine;
 }

@@ -241,21 +241,6 @@ def test_process_numbers_begin_anew(cw_run, tmp_path):
     assert result.output == b"1 rounds, 0 that were used\n"
 
 
-def test_ticket_locks_on_all_cpus_that_were_chosen(cw, tmp_path):
-    """The other kind of spinlock, under the checker: CPUs that want the same locks, and what they did is whole.
-
-    The kernel is one for four CPUs; it leaves alone what the machine has beyond them."""
-    script = "for i in 1 2 3 4; do (cp -r /etc /tmp/$i; ls -lR /tmp/$i | wc -l; rm -r /tmp/$i) & done; wait; ls /tmp"
-    script += "; nproc"
-    settings = ["--set", "SPINLOCK=ticket", "--set", "DEBUG=y", "--set", "NR_CPUS=4"]
-    environment = {**os.environ, "CW_OUTPUT": str(tmp_path / "ticket"), "CW_BUILD": "yes"}
-    result = cw("run", "--quiet", *settings, "--smp", 6, "--", "/bin/sh", "-c", script, env=environment, timeout=380)
-    *lines, cpus = result.stdout.split()
-    assert result.returncode == 0, result.stderr
-    assert len(lines) == 4 and len(set(lines)) == 1, result.stdout
-    assert cpus == b"4"
-
-
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_a_kernel_stack_that_overflows_ends_in_a_panic_that_says_so(cw_run, cpus):
     """k of a debug kernel goes down the stack for ever; below it nothing is mapped."""

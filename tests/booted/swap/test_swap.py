@@ -86,14 +86,10 @@ def test_filling(cw_run, filling, disk, cpus, kernel, parts):
     assert lines_of(result) == [f"ok {part}" for part in [*parts, "end"]], result.output.decode()
 
 
-def test_a_table_of_its_own(cw, swapping, disk, tmp_path, monkeypatch):
-    """As a debug kernel; what the table says of itself is in all reports. In one folder the second builds only what differs."""
+@pytest.mark.parametrize("table", ["chained", "rbtree"])
+def test_a_table_of_its_own(cw, swapping, disk, table, tmp_path, monkeypatch):
+    """As a debug kernel; what the table says of itself is in all reports."""
     monkeypatch.setenv("CW_OUTPUT", str(tmp_path / "build"))
-    for table in ("chained", "rbtree"):
-        _swap_with_a_table_of_its_own(cw, swapping, disk, table)
-
-
-def _swap_with_a_table_of_its_own(cw, swapping, disk, table):
     settings = ["SWAP=y", f"SWAP_TABLE={table}", "SWAP_HASH=offset", "DEBUG=y"]
     job = (
         "/root/swapping /dev/vda 80 pattern forks off; echo > /proc/hash/dump; cat /proc/hash/swap /proc/hash/swap.json"
