@@ -411,8 +411,11 @@ int path_parent(int dfd, const char *name, struct last *last, struct path *path)
 
 	walk.component = &last->name;
 	int walked = walk_and_hold(dfd, name, 0, LOCKLESS_PARENT, &walk, path);
-	if (likely(walked == LOCKLESS_ALL) && likely(*walk.left)) {
-		note_last(last);
+	if (likely(walked == LOCKLESS_ALL)) {
+		if (likely(*walk.left))
+			note_last(last);
+		else
+			last->type = LAST_ROOT;
 		return 0;
 	}
 	if (walked < 0)

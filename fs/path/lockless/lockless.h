@@ -37,7 +37,7 @@ struct lockless_walk {
 	u32 sequence;	     /* path.dentry's, as long as all this is true */
 	u32 mount_sequence;
 	const char *left;	    /* of the path's text, to be walked from here on; "" at its end */
-	struct component *component; /* where the one at which the walk stopped is told */
+	struct component *component; /* of the walk's caller: the one at which it stopped */
 	/* The walk's own. */
 	unsigned flags;		       /* LOOKUP_* */
 	unsigned links;		       /* followed */
