@@ -399,9 +399,14 @@ int walk_missed(const struct component *name, unsigned flags, struct new_name *c
 		struct path *path)
 {
 	struct dentry *found = lookup_slow(path, name, create);
-	struct inode *inode = IS_ERR(found) ? NULL : smp_load_acquire(&found->inode);
 	struct walk walk;
 
+	if (IS_ERR(found)) {
+		path_put(path);
+		path->mount = NULL;
+		return (int)PTR_ERR(found);
+	}
+	struct inode *inode = smp_load_acquire(&found->inode);
 	if (likely(inode != NULL) && likely(!S_ISLNK(READ_ONCE(inode->mode))) &&
 	    likely(!(READ_ONCE(found->flags) & D_MOUNTED))) {
 		dput(path->dentry);
