@@ -106,6 +106,15 @@ def cw(tmp_path):
     return call
 
 
+@pytest.fixture
+def on_the_full_kernel(monkeypatch):
+    """./cw takes the kernel with all optional rooms, which stands, and does not build one with a room that it needs.
+
+    Not together with cw_run, which chooses among the kernels itself.
+    """
+    monkeypatch.setenv("CW_OUTPUT", full_output())
+
+
 @pytest.fixture(scope="session")
 def top() -> Path:
     return TOP

@@ -161,6 +161,7 @@ cat /no/such; rm /etc/hostname; mkdir d; echo "$(ls -l d | wc -l)"; exit 3
 
 
 @needs_apt
+@pytest.mark.usefixtures("on_the_full_kernel")
 def test_a_shell_script_does_the_same_on_both(capsys):
     options = machine.Options(kernel="linux", job=["sh", "-c", JOB], timeout=240)
     assert diff.diff(options) == 0, capsys.readouterr().out

@@ -33,6 +33,7 @@ def profile(cw, *arguments):
     return result.stdout
 
 
+@pytest.mark.usefixtures("on_the_full_kernel")
 def test_a_job_that_spins_in_a_known_path_shows_it(cw, tmp_path):
     drawn = tmp_path / "zeros.svg"
     text = profile(cw, "--flame", drawn, "--", *ZEROS)
@@ -47,6 +48,7 @@ def test_a_job_that_spins_in_a_known_path_shows_it(cw, tmp_path):
     assert text != profile(cw, "--seed", "2", "--period", "30011", "--flame", drawn, "--", *ZEROS)
 
 
+@pytest.mark.usefixtures("on_the_full_kernel")
 def test_waiting_for_a_disk_is_idleness(cw):
     text = profile(cw, "--disk-model", "fireball", "--", "sh", "-c", "find / -xdev -type f | xargs cat > /dev/null")
     assert float(re.search(rb"idle ([\d.]+) %", text)[1]) > 50
@@ -145,12 +147,14 @@ def test_bad_options_are_refused(cw, arguments, word):
     assert result.returncode != 0 and word in result.stderr
 
 
+@pytest.mark.usefixtures("on_the_full_kernel")
 def test_the_jobs_own_end_is_told(cw):
     assert cw("profile", "--", "/bin/false").returncode == 1
     result = cw("profile", "--", "sh", "-c", "echo c > /proc/sysrq-trigger")
     assert result.returncode == 120 and b"panicked" in result.stderr
 
 
+@pytest.mark.usefixtures("on_the_full_kernel")
 def test_interrupted(tmp_path):
     command = [
         str(TOP / "cw"),
