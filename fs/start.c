@@ -65,9 +65,7 @@ void vfs_shutdown(void)
 
 	if (error || second)
 		pr_err("vfs: not everything could be written: error %d\n", -(error ?: second));
-#ifdef CONFIG_DEBUG
 	dentry_cache_check();
-#endif
 	lru_check(&inode_lru, &inode_cache_hash);
 	buffer_cache_check();
 }

@@ -438,6 +438,7 @@ int shrink_dcache_sb(struct super_block *sb)
 
 DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "dentries", "d_lookup");
 
+#ifdef CONFIG_DEBUG
 void dentry_cache_check(void)
 {
 	struct dentry *dentry;
@@ -452,6 +453,7 @@ void dentry_cache_check(void)
 			dput(found);
 		}
 }
+#endif
 
 /*
  * How many dentries reclaim prunes in a round, before or after its pages, is DENTRY_SHRINK of the
