@@ -33,39 +33,50 @@ static __always_inline s64 tell(const struct kstat *stat, void __user *to)
 	return unlikely(copy_to_user(to, stat, sizeof(*stat))) ? -EFAULT : 0;
 }
 
-/* Without a reference to what @name leads to, if all is simple: lockless_result, or -ENOENT. */
-static __always_inline int stat_lockless(int dfd, const char *name, unsigned lookup,
-					 struct kstat *stat)
-{
 #ifdef LOCKLESS_WALK
+/* Without a reference to what @name leads to, if all is simple. */
+static __always_inline int stat_name(int dfd, const char *name, unsigned lookup,
+				     struct kstat *stat)
+{
+	struct component component;
 	struct lockless_walk walk;
+	struct path path;
 
+	walk.component = &component;
 	rcu_read_lock();
-	int done = lockless_find(dfd, name, lookup, &walk);
-	if (likely(done == LOCKLESS_ALL)) {
+	int walked = lockless_find(dfd, name, lookup, &walk);
+	if (likely(walked == LOCKLESS_ALL)) {
 		stat_inode(walk.inode, stat);
-		done = lockless_still_there(&walk) ? LOCKLESS_ALL : LOCKLESS_NOT;
+		if (likely(lockless_still_there(&walk))) {
+			rcu_read_unlock();
+			return 0;
+		}
 	}
-	rcu_read_unlock();
-	return done;
-#else
-	return LOCKLESS_NOT;
-#endif
+	TRY(lockless_end(walked, &walk, dfd, name, &path));
+	stat_inode(path.dentry->inode, stat);
+	path_put(&path);
+	return 0;
 }
+#else
+static __always_inline int stat_name(int dfd, const char *name, unsigned lookup,
+				     struct kstat *stat)
+{
+	struct path path;
+
+	TRY(path_lookup(dfd, name, lookup, NULL, &path));
+	stat_inode(path.dentry->inode, stat);
+	path_put(&path);
+	return 0;
+}
+#endif
 
 static __always_inline int stat_path(int dfd, const char __user *from, unsigned lookup,
 				     struct kstat *stat)
 {
 	struct path_name name __free(name);
-	struct path path;
 
 	TRY(path_name_get(&name, from));
-	if (TRY(stat_lockless(dfd, name.text, lookup, stat)) == LOCKLESS_ALL)
-		return 0;
-	TRY(path_lookup(dfd, name.text, lookup | LOOKUP_REFERENCED, NULL, &path));
-	stat_inode(path.dentry->inode, stat);
-	path_put(&path);
-	return 0;
+	return stat_name(dfd, name.text, lookup, stat);
 }
 
 s64 sys_fstat(int number, void *to)

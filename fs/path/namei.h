@@ -15,11 +15,10 @@
  * FOLLOW: a symbolic link in the last component; EMPTY: as
  * AT_EMPTY_PATH, "" means the starting place; FD: no name, but what descriptor @dfd has open,
  * FD_PATH: even by O_PATH; EXCLUSIVE: only to make what is not there;
- * LIMITED: asking walk->limit; REFERENCED: with references from the start.
+ * LIMITED: asking walk->limit.
  */
 enum { LOOKUP_FOLLOW = AT_SYMLINK_FOLLOW, LOOKUP_EMPTY = AT_EMPTY_PATH };
 enum { LOOKUP_FD = 1, LOOKUP_FD_PATH = 2, LOOKUP_EXCLUSIVE = 4, LOOKUP_LIMITED = 8 };
-enum { LOOKUP_REFERENCED = 16 };
 
 /* Walk @name (user address) from directory descriptor @dfd (AT_FDCWD: cwd): 0 and a referenced
  * path, or -ENOENT, -ENOTDIR, -EACCES, -ELOOP, -ENAMETOOLONG, -EFAULT, -EBADF, -ENOMEM, -EIO. May

@@ -166,7 +166,6 @@ static noinline const char *step_slowly(struct lockless_walk *walk, const struct
 {
 	enum last_type type = component_type(name);
 	const char *next = skip_slashes(name->name + name->length);
-	u32 sequence;
 
 	if (!*next && name->name[name->length])
 		return NULL; /* followed by slashes alone, it has to be a directory */
@@ -175,7 +174,10 @@ static noinline const char *step_slowly(struct lockless_walk *walk, const struct
 	if (type != LAST_NORM)
 		return type == LAST_DOT || step_up(walk) ? next : NULL;
 
-	struct dentry *child = find_child(walk->path.dentry, name, counts, &sequence);
+	struct dentry *child = walk->special;
+	u32 sequence = walk->special_sequence;
+	if (!child)
+		child = find_child(walk->path.dentry, name, counts, &sequence);
 	if (!child)
 		return NULL;
 	struct inode *inode = READ_ONCE(child->inode);
@@ -189,7 +191,7 @@ static noinline const char *step_slowly(struct lockless_walk *walk, const struct
 }
 
 /* What the last component is: to be found; to be found, or made; not looked for. */
-enum lockless_end { LOCKLESS_FIND, LOCKLESS_CREATE, LOCKLESS_PARENT };
+enum last_use { LOCKLESS_FIND, LOCKLESS_CREATE, LOCKLESS_PARENT };
 
 /* Why a walk stops. */
 enum stop {
@@ -202,29 +204,33 @@ enum stop {
 	UNKNOWN	    /* for the walk with references */
 };
 
-/* The path's last component, in *@dentry, which goes on to it: FOUND, and its *@inode; or why not. */
-static __always_inline enum stop find_last(struct dentry **dentry, u32 *sequence,
-					   struct inode **inode, const struct component *name,
-					   unsigned flags, struct hash_counters *counts)
-{
-	u32 child_sequence;
+/* What was found under a name, as of one moment. */
+struct found {
+	struct dentry *dentry; /* NULL: it was not looked for, or not found */
+	struct inode *inode;
+	u32 sequence;
+};
 
+/* The path's last component, in @dentry: FOUND, in *@child, or why not. */
+static __always_inline enum stop find_last(const struct dentry *dentry, u32 sequence,
+					   const struct component *name, unsigned flags,
+					   struct hash_counters *counts, struct found *child)
+{
 	if (unlikely(*name->name == '.'))
 		return NOT_SIMPLE;
-	struct dentry *child = find_child(*dentry, name, counts, &child_sequence);
-	if (unlikely(read_seqcount_retry(&(*dentry)->sequence, *sequence)))
+	child->dentry = find_child(dentry, name, counts, &child->sequence);
+	if (unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 		return UNKNOWN;
-	if (unlikely(!child))
+	if (unlikely(!child->dentry))
 		return MISSED;
-	*inode = READ_ONCE(child->inode);
-	if (unlikely(!*inode))
-		return read_seqcount_retry(&child->sequence, child_sequence) ? UNKNOWN : ABSENT;
-	if (unlikely(use_mounted(child)))
+	child->inode = READ_ONCE(child->dentry->inode);
+	if (unlikely(!child->inode))
+		return read_seqcount_retry(&child->dentry->sequence, child->sequence) ? UNKNOWN
+										      : ABSENT;
+	if (unlikely(use_mounted(child->dentry)))
 		return NOT_SIMPLE;
-	if (unlikely(S_ISLNK(READ_ONCE((*inode)->mode))) && (flags & LOOKUP_FOLLOW))
+	if (unlikely(S_ISLNK(READ_ONCE(child->inode->mode))) && (flags & LOOKUP_FOLLOW))
 		return NOT_SIMPLE;
-	*dentry = child;
-	*sequence = child_sequence;
 	return FOUND;
 }
 
@@ -233,14 +239,14 @@ static __always_inline enum stop find_last(struct dentry **dentry, u32 *sequence
  * end, or to another such, which is *walk->component then, unless it is UNKNOWN. Whether a child
  * stays what it was is looked at when its own child has been found, or at the end.
  */
-static __always_inline enum stop walk_on(struct lockless_walk *walk, enum lockless_end end,
+static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_use use,
 					 struct hash_counters *counts)
 {
 	const char *name = walk->left;
 	struct dentry *dentry = walk->path.dentry;
-	u32 sequence = walk->sequence, child_sequence;
+	u32 sequence = walk->sequence;
 	struct component component;
-	struct inode *inode;
+	struct found child = {NULL};
 	enum stop stop = UNKNOWN;
 
 	if (unlikely(may_search(walk->inode)))
@@ -261,32 +267,38 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum lockle
 			stop = NOT_SIMPLE;
 			break;
 		}
-		struct dentry *child = find_child(dentry, &component, counts, &child_sequence);
-		if (unlikely(!child) || unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
+		child.dentry = find_child(dentry, &component, counts, &child.sequence);
+		if (unlikely(!child.dentry) ||
+		    unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 			break;
-		inode = READ_ONCE(child->inode);
-		if (unlikely(!inode)) {
-			if (!read_seqcount_retry(&child->sequence, child_sequence))
+		child.inode = READ_ONCE(child.dentry->inode);
+		if (unlikely(!child.inode)) {
+			if (!read_seqcount_retry(&child.dentry->sequence, child.sequence))
 				stop = ABSENT;
 			break;
 		}
-		if (unlikely(use_mounted(child)) || unlikely(may_search(inode))) {
+		if (unlikely(use_mounted(child.dentry)) || unlikely(may_search(child.inode))) {
 			stop = NOT_SIMPLE;
 			break;
 		}
-		dentry = child;
-		sequence = child_sequence;
+		dentry = child.dentry;
+		sequence = child.sequence;
+		child.dentry = NULL;
 		name += component.length + 1;
 	}
-	if (stop == AT_LAST && end != LOCKLESS_PARENT && likely(!walk->depth))
-		stop = find_last(&dentry, &sequence, &inode, &component, walk->flags, counts);
+	if (stop == AT_LAST && use != LOCKLESS_PARENT && likely(!walk->depth))
+		stop = find_last(dentry, sequence, &component, walk->flags, counts, &child);
 	walk->left = name;
-	walk->path.dentry = dentry;
-	walk->sequence = sequence;
 	if (likely(stop == FOUND)) {
-		walk->inode = inode;
+		walk->path.dentry = child.dentry;
+		walk->inode = child.inode;
+		walk->sequence = child.sequence;
 		return FOUND;
 	}
+	walk->path.dentry = dentry;
+	walk->sequence = sequence;
+	walk->special = child.dentry;
+	walk->special_sequence = child.sequence;
 	*walk->component = component;
 	walk->inode = READ_ONCE(dentry->inode); /* none: it has been removed meanwhile */
 	return likely(walk->inode != NULL) ? stop : UNKNOWN;
@@ -294,22 +306,22 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum lockle
 
 /* The walk. @counts: this CPU's, on which it stays. */
 static __always_inline int walk_without_locks(int dfd, const char *name, unsigned flags,
-					      enum lockless_end end, struct lockless_walk *walk)
+					      enum last_use use, struct lockless_walk *walk)
 {
 	struct hash_counters __maybe_unused uncounted;
 	struct hash_counters *counts = HASH_CPU_COUNTERS(dentry, &uncounted);
 	__asm__("" : "+r"(counts)); /* not to be found anew each time */
 	enum stop stop;
 
+	walk->flags = flags;
 	if (unlikely(!*name) || !begin(walk, dfd, *name == '/'))
 		return LOCKLESS_NOT;
 	walk->left = skip_slashes(name);
-	walk->flags = flags;
 	walk->links = walk->depth = 0;
 	while (*walk->left) {
-		stop = walk_on(walk, end, counts);
+		stop = walk_on(walk, use, counts);
 		if (likely(stop == FOUND) ||
-		    (stop == AT_LAST && end == LOCKLESS_PARENT && likely(!walk->depth)))
+		    (stop == AT_LAST && use == LOCKLESS_PARENT && likely(!walk->depth)))
 			break;
 		if (stop != AT_LAST && stop != NOT_SIMPLE)
 			goto stopped;
@@ -322,7 +334,7 @@ static __always_inline int walk_without_locks(int dfd, const char *name, unsigne
 stopped:
 	if (stop == ABSENT) {
 		name = walk->left + walk->component->length;
-		if (end == LOCKLESS_FIND || *skip_slashes(name))
+		if (use == LOCKLESS_FIND || *skip_slashes(name))
 			return -ENOENT;
 		stop = *name ? UNKNOWN : MISSED; /* it may be made */
 	}
@@ -334,9 +346,6 @@ stopped:
 
 int lockless_find(int dfd, const char *name, unsigned flags, struct lockless_walk *walk)
 {
-	struct component component;
-
-	walk->component = &component;
 	return walk_without_locks(dfd, name, flags, LOCKLESS_FIND, walk);
 }
 
@@ -367,18 +376,30 @@ static __always_inline bool hold(const struct lockless_walk *walk, struct path *
 	return unchanged;
 }
 
-/* Walk, and hold where the walk has come to: as lockless_find(), and *@path, if it is more than
- * LOCKLESS_NOT. */
-static __always_inline int walk_and_hold(int dfd, const char *name, unsigned flags,
-					 enum lockless_end end, struct lockless_walk *walk,
-					 struct path *path)
+/* As lockless_end(). */
+static __always_inline int end_with_reference(int walked, const struct lockless_walk *walk, int dfd,
+					      const char *name, struct new_name *create,
+					      struct path *path)
 {
-	rcu_read_lock();
-	int walked = walk_without_locks(dfd, name, flags, end, walk);
-	if (likely(walked > LOCKLESS_NOT))
-		return likely(hold(walk, path)) ? walked : LOCKLESS_NOT;
-	rcu_read_unlock();
-	return walked;
+	if (unlikely(walked <= LOCKLESS_NOT)) {
+		rcu_read_unlock();
+		if (walked < 0)
+			return walked;
+	} else if (likely(hold(walk, path))) {
+		if (likely(walked == LOCKLESS_ALL))
+			return 0;
+		if (walked == LOCKLESS_MISSED)
+			return walk_missed(walk->component, walk->flags, create, path);
+		return walk_with_references(dfd, walk->left, walk->flags, create, NULL, path);
+	}
+	path->mount = NULL;
+	return walk_with_references(dfd, name, walk->flags, create, NULL, path);
+}
+
+int lockless_end(int walked, const struct lockless_walk *walk, int dfd, const char *name,
+		 struct path *path)
+{
+	return end_with_reference(walked, walk, dfd, name, NULL, path);
 }
 
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
@@ -386,23 +407,12 @@ int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *crea
 {
 	struct component component;
 	struct lockless_walk walk;
-	int walked = LOCKLESS_NOT;
 
 	walk.component = &component;
-	if (likely(!(flags & LOOKUP_REFERENCED)))
-		walked = walk_and_hold(dfd, name, flags, create ? LOCKLESS_CREATE : LOCKLESS_FIND,
-				       &walk, path);
-	if (likely(walked == LOCKLESS_ALL))
-		return 0;
-	if (walked < 0)
-		return walked;
-	if (walked == LOCKLESS_MISSED)
-		return walk_missed(&component, flags, create, path);
-	if (walked == LOCKLESS_PART)
-		name = walk.left;
-	else
-		path->mount = NULL;
-	return walk_with_references(dfd, name, flags, create, NULL, path);
+	rcu_read_lock();
+	int walked = walk_without_locks(dfd, name, flags, create ? LOCKLESS_CREATE : LOCKLESS_FIND,
+					&walk);
+	return end_with_reference(walked, &walk, dfd, name, create, path);
 }
 
 int path_parent(int dfd, const char *name, struct last *last, struct path *path)
@@ -410,20 +420,22 @@ int path_parent(int dfd, const char *name, struct last *last, struct path *path)
 	struct lockless_walk walk;
 
 	walk.component = &last->name;
-	int walked = walk_and_hold(dfd, name, 0, LOCKLESS_PARENT, &walk, path);
-	if (likely(walked == LOCKLESS_ALL)) {
+	rcu_read_lock();
+	int walked = walk_without_locks(dfd, name, 0, LOCKLESS_PARENT, &walk);
+	if (unlikely(walked <= LOCKLESS_NOT)) {
+		rcu_read_unlock();
+		if (walked < 0)
+			return walked;
+	} else if (likely(hold(&walk, path))) {
+		if (unlikely(walked != LOCKLESS_ALL))
+			return walk_with_references(dfd, walk.left, 0, NULL, last, path);
 		if (likely(*walk.left))
 			note_last(last);
 		else
 			last->type = LAST_ROOT;
 		return 0;
 	}
-	if (walked < 0)
-		return walked;
-	if (walked == LOCKLESS_NOT)
-		path->mount = NULL;
-	else
-		name = walk.left;
+	path->mount = NULL;
 	return walk_with_references(dfd, name, 0, NULL, last, path);
 }
 
