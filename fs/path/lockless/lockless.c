@@ -39,10 +39,13 @@ static __always_inline int compare_changing(const struct dentry *dentry,
 }
 
 /* The cached child of that name and its sequence count, or NULL. @counts are this CPU's, on which a
- * walk without locks stays; what is looked for again, with references, is counted again. */
+ * walk without locks stays. A miss on the way is not counted, since the component is looked for
+ * again, with references. */
+enum place { ON_THE_WAY, AT_THE_END };
 static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent,
 					      const struct component *name,
-					      struct hash_counters *counts, u32 *sequence)
+					      enum place place, struct hash_counters *counts,
+					      u32 *sequence)
 {
 	const struct dentry_key key = {parent, name, counts, sequence};
 	u64 steps = 0;
@@ -53,7 +56,8 @@ static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent,
 						  compare_changing, &steps);
 
 	REGION_MARK(HASH_dentry, 1);
-	hash_count_find(counts, dentry, steps);
+	if (dentry || place == AT_THE_END)
+		hash_count_find(counts, dentry, steps);
 	return dentry;
 }
 
@@ -177,7 +181,7 @@ static noinline const char *step_slowly(struct lockless_walk *walk, const struct
 	struct dentry *child = walk->special;
 	u32 sequence = walk->special_sequence;
 	if (!child)
-		child = find_child(walk->path.dentry, name, counts, &sequence);
+		child = find_child(walk->path.dentry, name, ON_THE_WAY, counts, &sequence);
 	if (!child)
 		return NULL;
 	struct inode *inode = READ_ONCE(child->inode);
@@ -211,6 +215,15 @@ struct found {
 	u32 sequence;
 };
 
+/* @child has no inode: since there is no such name, or since that is changing? */
+static __always_inline enum stop why_none(const struct found *child)
+{
+	if (read_seqcount_retry(&child->dentry->sequence, child->sequence))
+		return UNKNOWN;
+	use_mounted(child->dentry);
+	return ABSENT;
+}
+
 /* The path's last component, in @dentry: FOUND, in *@child, or why not. */
 static __always_inline enum stop find_last(const struct dentry *dentry, u32 sequence,
 					   const struct component *name, unsigned flags,
@@ -218,15 +231,14 @@ static __always_inline enum stop find_last(const struct dentry *dentry, u32 sequ
 {
 	if (unlikely(*name->name == '.'))
 		return NOT_SIMPLE;
-	child->dentry = find_child(dentry, name, counts, &child->sequence);
+	child->dentry = find_child(dentry, name, AT_THE_END, counts, &child->sequence);
 	if (unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 		return UNKNOWN;
 	if (unlikely(!child->dentry))
 		return MISSED;
 	child->inode = READ_ONCE(child->dentry->inode);
 	if (unlikely(!child->inode))
-		return read_seqcount_retry(&child->dentry->sequence, child->sequence) ? UNKNOWN
-										      : ABSENT;
+		return why_none(child);
 	if (unlikely(use_mounted(child->dentry)))
 		return NOT_SIMPLE;
 	if (unlikely(S_ISLNK(READ_ONCE(child->inode->mode))) && (flags & LOOKUP_FOLLOW))
@@ -267,14 +279,13 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 			stop = NOT_SIMPLE;
 			break;
 		}
-		child.dentry = find_child(dentry, &component, counts, &child.sequence);
+		child.dentry = find_child(dentry, &component, ON_THE_WAY, counts, &child.sequence);
 		if (unlikely(!child.dentry) ||
 		    unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 			break;
 		child.inode = READ_ONCE(child.dentry->inode);
 		if (unlikely(!child.inode)) {
-			if (!read_seqcount_retry(&child.dentry->sequence, child.sequence))
-				stop = ABSENT;
+			stop = why_none(&child);
 			break;
 		}
 		if (unlikely(use_mounted(child.dentry)) || unlikely(may_search(child.inode))) {
