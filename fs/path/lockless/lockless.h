@@ -70,7 +70,7 @@ static __always_inline bool lockless_hold(const struct lockless_walk *walk, stru
 	struct mount *mount = walk->path.mount;
 	struct dentry *dentry = walk->path.dentry;
 	bool has_dentry = atomic_inc_not_zero(&dentry->refcount);
-	bool has_mount = atomic_inc_not_zero(&mount->refcount);
+	bool has_mount = percpu_ref_get(&mount->references);
 	bool good = has_dentry && has_mount && lockless_still_there(walk) &&
 		    !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
 
