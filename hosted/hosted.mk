@@ -34,7 +34,7 @@ HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unu
 	-I. -Ihosted/include -I$(HOSTED_O)/include \
 	-include $(HOSTED_O)/include/generated/autoconf.h -MMD -MP $(if $(CI),-Werror)
 
-HOSTED_CORE := core/cmdline.c core/base/format.c core/log/text.c core/memory/shrinker.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
+HOSTED_CORE := core/cmdline.c core/base/format.c core/base/percpu.c core/log/text.c core/memory/shrinker.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
 HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c mm/swap/*.c)
 HOSTED_FS := $(wildcard $(foreach folder,path path/lockless inode file regular block ext2 tmpfs devfs xattr openat2 swap calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
 HOSTED_HASH ?= $(wildcard hash/*.c)

@@ -1,80 +1,73 @@
 /*
  * rcu.c - grace periods: which has begun, which is over, and who waits for it. See rcu.h.
  *
- * Callbacks go through three lists: gathered (of each CPU) -> next -> waiting, for the grace period
- * `wanted`. Only `gathered` is touched by call_rcu(), without a lock.
+ * A CPU's callbacks go through three lists of its own: gathered -> next -> waiting, for the grace
+ * period `wanted`. Only `gathered` is touched by call_rcu(), without a lock. A CPU calls its own,
+ * so that what they free comes back to where it was allocated. One that idles has others do it: who
+ * has just had a quiescent state looks whether an idling CPU has waited for him alone.
  *
  * Order of memory. Who removed an object begins a grace period after that (begun grows, a full
  * barrier). A CPU reads begun, by acquire, and stores it in `seen`, by release: its readers
  * until then are before the store, those after it find the object removed. Who finds `seen`, by
  * acquire, large enough, comes after those readers. An idling CPU clears `idle` and then has a full
- * barrier: who begins a grace period and still finds it idle, is before all of its readers.
+ * barrier: who begins a grace period and still finds it idle, is before all of its readers. Who has
+ * passed (`seen`, `idle`) has a full barrier, and looks at the others: of two that do so, one sees
+ * both.
  */
 #include "core/lock/rcu.h"
 #include "core/kernel.h"
 #include "core/sched/wait.h"
 
-#define RCU_BATCH 256	/* gathered callbacks, from which on they are worth a quiescent state */
-#define RCU_MANY 4096	/* callbacks, from which on CPUs that are late are interrupted */
+#define RCU_BATCH 16 /* callbacks, after which a quiescent state is worth while */
+#define RCU_MANY 1024 /* of a CPU, from which on CPUs that are late are interrupted */
 #define RCU_STALL_NS (2 * NSEC_PER_SEC)
 
-struct rcu_list {
-	struct rcu_head *first, **end; /* end NULL: empty, and first means nothing */
-	unsigned count;
-};
-
 static struct rcu_cpu {
-	u64 seen;		   /* the last grace period begun by its last quiescent state */
-	bool idle;		   /* has no reader */
-	struct rcu_list gathered;  /* this CPU's alone; rcu_barrier() looks at it */
-	u64 joined;		   /* how often they have joined the others' */
+	/* This CPU's alone. */
+	struct rcu_head *gathered; /* the last first, as the other two */
+	u64 given;		   /* callbacks, ever; read by others */
 	int readers;		   /* debug builds */
-} __aligned(64) rcu_cpus[NR_CPUS];
 
-static DEFINE_SPINLOCK(rcu_lock); /* guards: */
-static struct rcu_list next, waiting;
-static u64 wanted; /* the grace period that `waiting` waits for */
-static u64 begun;  /* grace periods begun; read without the lock, as is the next */
-static u64 begun_ns;
-static unsigned calling; /* CPUs that are calling what has waited long enough */
+	/* Written by this CPU, read by all. */
+	u64 seen __aligned(64); /* the last grace period begun by its last quiescent state */
+	bool idle;		/* has no reader */
+
+	/* lock, which is held while callbacks are called */
+	struct rcu_head *next, *waiting;
+	u64 wanted; /* the grace period that `waiting` waits for, and when that began */
+	u64 wanted_ns;
+	u64 called; /* callbacks, ever; read without the lock */
+	spinlock_t lock;
+} __percpu_slot rcu_cpus[NR_CPUS];
+NAME_LOCK(rcu_cpu, rcu_cpus[0].lock, "rcu_cpu->lock"); /* for all */
+
+static u64 begun; /* grace periods; atomic */
+static DEFINE_WAIT_QUEUE(rcu_wait); /* of all who wait for callbacks: rare */
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-static void list_append(struct rcu_list *list, struct rcu_head *head)
+/* All of @from, which is short, goes before @to's. */
+static void list_join(struct rcu_head **to, struct rcu_head **from)
 {
-	head->next = NULL;
-	if (!list->end)
-		list->first = head;
-	else
-		*list->end = head;
-	list->end = &head->next;
-	list->count++;
+	struct rcu_head **end = from;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = *to;
+	*to = *from;
+	*from = NULL;
 }
 
-/* All of @from goes behind @to's. */
-static void list_splice(struct rcu_list *to, struct rcu_list *from)
+/* Call all; how many. */
+static u64 call_all(struct rcu_head *head)
 {
-	if (!from->end)
-		return;
-	if (!to->end)
-		to->first = from->first;
-	else
-		*to->end = from->first;
-	to->end = from->end;
-	to->count += from->count;
-	*from = (struct rcu_list){0};
-}
+	u64 count = 0;
 
-static void call_all(const struct rcu_list *list)
-{
-	struct rcu_head *head = list->first;
-
-	for (unsigned left = list->count; left; left--) {
-		struct rcu_head *following = head->next; /* @head is about to go */
-
+	for (struct rcu_head *next; head; head = next, count++) {
+		next = head->next; /* @head is about to go */
 		head->function(head);
-		head = following;
 	}
+	return count;
 }
 
 /* ---- grace periods --------------------------------------------------------------------------- */
@@ -85,61 +78,53 @@ static bool has_passed(unsigned cpu, u64 period)
 	       smp_load_acquire(&rcu_cpus[cpu].seen) >= period;
 }
 
+/* This CPU has no reader. */
 static bool is_over(u64 period)
 {
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
-		if (!has_passed(cpu, period))
+		if (cpu != cpu_id() && !has_passed(cpu, period))
 			return false;
 	return true;
 }
 
-/* What waits begins to wait for a grace period of its own, if nobody waits. The lock is held. */
-static void begin_period(void)
+/* What waits at @cpu, which is this one or idles, is called if it has waited long enough: was there
+ * some? The next begins to wait. */
+static bool call_waiting(struct rcu_cpu *cpu)
 {
-	lockdep_assert_held(&rcu_lock);
-	if (waiting.end || !next.end)
-		return;
-	list_splice(&waiting, &next);
-	wanted = begun + 1;
-	smp_store_release(&begun, wanted);
-	smp_mb(); /* before any look at who idles */
-	begun_ns = ktime_ns();
+	bool done = false;
+
+	guard(spinlock, &cpu->lock);
+	for (;; done = true) {
+		if (!cpu->waiting && cpu->next) {
+			WRITE_ONCE(cpu->waiting, cpu->next);
+			cpu->next = NULL;
+			cpu->wanted = __atomic_add_fetch(&begun, 1, __ATOMIC_SEQ_CST);
+			cpu->wanted_ns = ktime_ns();
+		}
+		if (!cpu->waiting || !is_over(cpu->wanted))
+			return done;
+		smp_store_release(&cpu->called, cpu->called + call_all(cpu->waiting));
+		WRITE_ONCE(cpu->waiting, NULL);
+		wake_up(&rcu_wait);
+	}
 }
 
-/* This CPU, which has no reader, notes that; what it has gathered joins the others'. What has
- * waited long enough is called: was there some? */
+/* This CPU, which has no reader, notes that. What has waited long enough is called: was there
+ * some? */
 static bool advance(struct rcu_cpu *cpu)
 {
-	struct rcu_list done = {0};
+	bool done;
 
-	spin_lock(&rcu_lock);
-	list_splice(&next, &cpu->gathered);
-	WRITE_ONCE(cpu->joined, cpu->joined + 1);
-	begin_period();
-	smp_store_release(&cpu->seen, begun);
-	if (waiting.end && is_over(wanted)) {
-		list_splice(&done, &waiting);
-		begin_period();
-		smp_store_release(&cpu->seen, begun);
-		calling++;
-	}
-	spin_unlock(&rcu_lock);
-	if (!done.end)
-		return false;
-	call_all(&done);
-	spin_lock(&rcu_lock);
-	calling--;
-	spin_unlock(&rcu_lock);
-	return true;
-}
-
-static void hurry_others(void)
-{
-	u64 period = READ_ONCE(begun);
-
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
-		if (cpu != cpu_id() && !has_passed(cpu, period))
-			sched_ask(cpu, TASK_PENDING_RCU);
+	spin_lock(&cpu->lock);
+	list_join(&cpu->next, &cpu->gathered);
+	spin_unlock(&cpu->lock);
+	smp_store_release(&cpu->seen, smp_load_acquire(&begun));
+	smp_mb(); /* before a look at the others */
+	done = call_waiting(cpu);
+	for (struct rcu_cpu *other = rcu_cpus; other < rcu_cpus + nr_cpus; other++)
+		if (READ_ONCE(other->idle) && READ_ONCE(other->waiting))
+			done |= call_waiting(other);
+	return done;
 }
 
 void rcu_quiescent(void)
@@ -149,8 +134,11 @@ void rcu_quiescent(void)
 	ASSERT(!cpu->readers);
 	task_clear_pending(current, TASK_PENDING_RCU);
 	advance(cpu);
-	if (READ_ONCE(waiting.count) + READ_ONCE(next.count) > RCU_MANY)
-		hurry_others();
+	if (cpu->given - READ_ONCE(cpu->called) < RCU_MANY)
+		return;
+	for (unsigned late = 0; late < nr_cpus; late++)
+		if (late != cpu_id() && !has_passed(late, READ_ONCE(begun)))
+			sched_ask(late, TASK_PENDING_RCU);
 }
 
 void rcu_idle_enter(void)
@@ -160,7 +148,7 @@ void rcu_idle_enter(void)
 	ASSERT(!cpu->readers);
 	smp_store_release(&cpu->idle, true);
 	smp_mb(); /* before a look at the others: of two that begin to idle, one sees both */
-	while ((cpu->gathered.end || READ_ONCE(waiting.end)) && advance(cpu))
+	while (nr_cpus > 1 && advance(cpu))
 		continue; /* if not, somebody does not idle, and his tick will look */
 }
 
@@ -171,33 +159,32 @@ void rcu_idle_exit(void)
 }
 
 #ifdef CONFIG_DEBUG
-static void warn_of_stall(void)
+static void warn_of_stall(struct rcu_cpu *mine)
 {
-	if (!READ_ONCE(waiting.end) || ktime_ns() - READ_ONCE(begun_ns) < RCU_STALL_NS)
+	if (!READ_ONCE(mine->waiting) || ktime_ns() - READ_ONCE(mine->wanted_ns) < RCU_STALL_NS)
 		return;
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
-		if (!has_passed(cpu, READ_ONCE(wanted)))
+		if (!has_passed(cpu, READ_ONCE(mine->wanted)))
 			pr_warn("rcu: CPU %u has held up grace period %llu for %llu ms\n", cpu,
-				(unsigned long long)wanted,
-				(unsigned long long)((ktime_ns() - begun_ns) / NSEC_PER_MSEC));
-	WRITE_ONCE(begun_ns, ktime_ns()); /* the next in another two seconds */
+				(unsigned long long)mine->wanted,
+				(unsigned long long)((ktime_ns() - mine->wanted_ns) /
+						     NSEC_PER_MSEC));
+	WRITE_ONCE(mine->wanted_ns, ktime_ns()); /* the next in another two seconds */
 }
 #else
-static void warn_of_stall(void)
+static void warn_of_stall(struct rcu_cpu *mine)
 {
 }
 #endif
 
-void rcu_tick(bool user)
+void rcu_tick(void)
 {
 	struct rcu_cpu *cpu = &rcu_cpus[cpu_id()];
-	u64 period = smp_load_acquire(&begun);
 
-	if (user)
-		smp_store_release(&cpu->seen, period);
-	if (cpu->gathered.end || READ_ONCE(waiting.end) || READ_ONCE(cpu->seen) != period)
+	if (cpu->gathered || READ_ONCE(cpu->waiting) ||
+	    READ_ONCE(cpu->seen) != READ_ONCE(begun))
 		task_set_pending(current, TASK_PENDING_RCU);
-	warn_of_stall();
+	warn_of_stall(cpu);
 }
 
 /* ---- who waits ------------------------------------------------------------------------------- */
@@ -212,57 +199,40 @@ void call_rcu(struct rcu_head *head, void (*function)(struct rcu_head *head))
 		function(head);
 		return;
 	}
-	list_append(&cpu->gathered, head);
-	if (cpu->gathered.count % RCU_BATCH == 0)
+	head->next = cpu->gathered;
+	cpu->gathered = head;
+	WRITE_ONCE(cpu->given, cpu->given + 1);
+	if (cpu->given % RCU_BATCH == 0)
 		task_set_pending(current, TASK_PENDING_RCU);
 }
 
-static DEFINE_WAIT_QUEUE(rcu_wait); /* of all who synchronize: rare */
-
-struct waiter {
-	struct rcu_head rcu;
-	bool done;
-};
-
-static void tell_waiter(struct rcu_head *head)
+/* Until all that was given at @cpu has been called, in the order in which it was given. */
+static void wait_for_given(unsigned cpu)
 {
-	smp_store_release(&container_of(head, struct waiter, rcu)->done, true);
-	wake_up(&rcu_wait); /* the waiter, and his task, may be gone already */
+	u64 given = READ_ONCE(rcu_cpus[cpu].given);
+
+	if (READ_ONCE(rcu_cpus[cpu].called) < given)
+		sched_ask(cpu, TASK_PENDING_RCU); /* it begins to wait now */
+	wait_event(rcu_wait, smp_load_acquire(&rcu_cpus[cpu].called) >= given);
+}
+
+static void do_nothing(struct rcu_head *head)
+{
 }
 
 void synchronize_rcu(void)
 {
-	struct waiter waiter = {.done = false};
+	struct rcu_head head;
 
 	might_sleep();
-	call_rcu(&waiter.rcu, tell_waiter);
-	task_set_pending(current, TASK_PENDING_RCU); /* the callback joins the others' at once */
-	wait_event(rcu_wait, smp_load_acquire(&waiter.done));
+	call_rcu(&head, do_nothing);
+	wait_for_given(cpu_id());
 }
 
-/* Has @cpu no callback that it had when it had joined @joined times? */
-static bool has_joined(unsigned cpu, u64 joined)
-{
-	return !READ_ONCE(rcu_cpus[cpu].gathered.end) || READ_ONCE(rcu_cpus[cpu].joined) != joined;
-}
-
-/* Rare, so it looks again and again. Lists are called in the order in which they were given, but
- * by several CPUs: so all have to be through that call. */
 void rcu_barrier(void)
 {
-	if (nr_cpus == 1)
-		return;
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) {
-		u64 joined = READ_ONCE(rcu_cpus[cpu].joined);
-
-		while (!has_joined(cpu, joined)) {
-			sched_ask(cpu, TASK_PENDING_RCU);
-			sleep_ns(NSEC_PER_MSEC);
-		}
-	}
-	synchronize_rcu();
-	while (READ_ONCE(calling))
-		sleep_ns(NSEC_PER_MSEC);
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
+		wait_for_given(cpu);
 }
 
 #ifdef CONFIG_DEBUG

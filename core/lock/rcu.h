@@ -25,16 +25,16 @@
  * How a grace period is known to be over. They are numbered; `begun` is the number of the last one
  * that began. A CPU in a quiescent state notes that number (`seen`): it has no reader left from
  * before. Grace period n is over when each CPU has noted n or more, or idles. Callbacks gather on
- * the CPU that made them; in its next quiescent state they join those of the others, who wait for
- * one grace period together, while new ones gather for the following. So the cost is that of a few
- * instructions each tick, whatever the number of callbacks. Whoever finds the grace period over
- * calls them, in a quiescent state of his own.
+ * the CPU that made them; from its next quiescent state on they wait for one grace period together,
+ * while new ones gather for the following. So the cost is that of a few instructions each tick,
+ * whatever the number of callbacks. In a quiescent state after that the CPU calls them: what they
+ * free is again where it was used. For a CPU that idles meanwhile, the last that passes does it.
  *
- * Quiescent states are noted by a tick that finds a program running, in the idle loop, and, where
- * the tick or call_rcu() has asked for it (TASK_PENDING_RCU), on the way back to the program or in
- * schedule(): nothing else on those ways but the test of a word that is tested anyway. When there
- * are too many callbacks, CPUs that are late are told so by an interrupt. With one CPU nobody else
- * can be reading, and callbacks are called at once.
+ * Quiescent states are noted in the idle loop, and, where the tick or call_rcu() has asked for it
+ * (TASK_PENDING_RCU), on the way back to the program or in schedule(): nothing else on those ways
+ * but the test of a word that is tested anyway. When there are too many callbacks, CPUs that are
+ * late are told so by an interrupt. With one CPU nobody else can be reading, and callbacks are
+ * called at once.
  *
  * Not allowed: to sleep, to return to the program, and call_rcu(), between rcu_read_lock() and
  * rcu_read_unlock(); readers in interrupt handlers. Debug builds panic at the first, and name a CPU
@@ -98,6 +98,6 @@ void rcu_quiescent(void);
 void rcu_idle_enter(void);
 void rcu_idle_exit(void);
 
-/* The tick of this CPU has interrupted current, in a program (@user) or in the kernel: sets
- * TASK_PENDING_RCU if there is something to do. */
-void rcu_tick(bool user);
+/* The tick of this CPU has interrupted current: sets TASK_PENDING_RCU if there is something to
+ * do. */
+void rcu_tick(void);

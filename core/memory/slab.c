@@ -86,7 +86,31 @@ static void count_slabs(struct kmem_cache *cache, s64 slabs)
 		memory_use_add(MEMORY_SLAB_RECLAIMABLE, pages);
 }
 
-/* A new slab, its objects chained in address order: false: out of memory. May sleep. */
+/* Up to a batch of this CPU's objects come from @page, in the slab's order; what is left is for
+ * all. The lock is held. */
+static void fill_cpu_list(struct kmem_cache *cache, struct page *page)
+{
+	struct cpu_list *list = &cache->cpu[cpu_id()];
+	void **tail = &list->head;
+
+	lockdep_assert_held(&cache->lock);
+	while (*tail)
+		tail = free_link(*tail);
+	for (; list->count < cache->batch && page->slab_free; list->count++) {
+		*tail = page->slab_free;
+		tail = free_link(*tail);
+		page->slab_free = *tail;
+		page->slab_in_use++;
+		cache->out++;
+	}
+	*tail = NULL;
+	list_del_init(&page->slab_list);
+	if (page->slab_free)
+		list_add(&page->slab_list, &cache->partial);
+}
+
+/* A new slab, its objects chained in address order, the first of which are for this CPU, so that no
+ * other has to fetch what it has written: false: out of memory. May sleep. */
 static bool slab_create(struct kmem_cache *cache, unsigned gfp)
 {
 	struct page *page = alloc_pages(gfp & ~GFP_ZERO, cache->order);
@@ -100,6 +124,7 @@ static bool slab_create(struct kmem_cache *cache, unsigned gfp)
 	char *object = page_address(page), *end = object + (PAGE_SIZE << cache->order);
 	page->slab_in_use = 0;
 	page->slab_free = object;
+	INIT_LIST_HEAD(&page->slab_list);
 	for (; object + cache->size <= end; object += cache->size) {
 		*free_link(object) = object + 2 * cache->size <= end ? object + cache->size : NULL;
 		if (CHECKED(cache))
@@ -107,7 +132,7 @@ static bool slab_create(struct kmem_cache *cache, unsigned gfp)
 	}
 	guard(spinlock_irqsave, &cache->lock);
 	count_slabs(cache, 1);
-	list_add(&page->slab_list, &cache->partial);
+	fill_cpu_list(cache, page);
 	return true;
 }
 
@@ -164,26 +189,12 @@ static noinline u64 spill_cpu_list(struct kmem_cache *cache, struct cpu_list *li
 static noinline void *alloc_slow(struct kmem_cache *cache, unsigned gfp)
 {
 	unsigned long flags = arch_irq_save();
+	struct cpu_list *list = &cache->cpu[cpu_id()];
 
 	spin_lock(&cache->lock);
-	struct cpu_list *list = &cache->cpu[cpu_id()];
-	void **tail = &list->head;
-	while (*tail) /* an interrupt has filled it */
-		tail = free_link(*tail);
-	while (list->count < cache->batch && !list_empty(&cache->partial)) {
-		struct page *page = list_first_entry(&cache->partial, struct page, slab_list);
-
-		*tail = page->slab_free;
-		tail = free_link(*tail);
-		page->slab_free = *tail;
-		page->slab_in_use++;
-		cache->out++;
-		list->count++;
-		if (!page->slab_free)
-			list_del(&page->slab_list);
-	}
-	*tail = NULL;
-	bool filled = list->count;
+	while (list->count < cache->batch && !list_empty(&cache->partial))
+		fill_cpu_list(cache, list_first_entry(&cache->partial, struct page, slab_list));
+	bool filled = list->count; /* perhaps by an interrupt */
 	spin_unlock_irqrestore(&cache->lock, flags);
 	if (!filled && !slab_create(cache, gfp))
 		return NULL;
@@ -224,8 +235,8 @@ void kmem_cache_free(struct kmem_cache *cache, void *object)
 	struct cpu_list *list = &cache->cpu[cpu_id()];
 	*free_link(object) = list->head;
 	list->head = object;
-	if (unlikely(++list->count > 2 * cache->batch))
-		spill_cpu_list(cache, list, cache->batch, flags);
+	if (unlikely(++list->count > 4 * cache->batch))
+		spill_cpu_list(cache, list, 2 * cache->batch, flags);
 	else
 		arch_irq_restore(flags);
 }

@@ -281,7 +281,7 @@ void scheduler_tick(bool user)
 	struct task *task = current;
 	struct run_queue *queue = this_queue();
 
-	rcu_tick(user);
+	rcu_tick();
 	if (task == queue->idle)
 		return;
 	if (user) {

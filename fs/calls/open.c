@@ -29,6 +29,8 @@ s64 sys_pipe2(int *fds, int flags)
 		return -EINVAL;
 	TRY(tmpfs_nameless(S_IFIFO | 0600, &path));
 	struct file *reader __free(fput) = TRY_PTR(file_open_path(&path, O_RDONLY | nonblock));
+	path = reader->path;
+	path_get(&path);
 	struct file *writer __free(fput) = TRY_PTR(file_open_path(&path, O_WRONLY | nonblock));
 	return fd_add_pair(reader, writer, flags, fds);
 }

@@ -5,7 +5,7 @@
 #include "core/memory/slab.h"
 
 static struct kmem_cache *file_slab;
-atomic_t open_files;
+struct percpu_counter open_files;
 
 /* What F_GETFL tells: not what only mattered while opening. */
 #define KEPT_FLAGS (~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC))
@@ -13,6 +13,11 @@ atomic_t open_files;
 /* ---- made and let go ------------------------------------------------------------------------- */
 
 void (*file_drop_watches)(struct file *file);
+
+static void free_memory(struct rcu_head *head)
+{
+	kmem_cache_free(file_slab, container_of(head, struct file, rcu));
+}
 
 static noinline void file_release(struct file *file)
 {
@@ -27,13 +32,13 @@ static noinline void file_release(struct file *file)
 		locks_remove(inode, file);
 	if ((file->mode & FMODE_WRITE) && S_ISREG(inode->mode)) {
 		put_write_access(inode);
-		atomic_dec(&file->path.mount->writers);
+		percpu_ref_put(&file->path.mount->writers);
 	}
 	if (file->mode & FMODE_EXEC)
 		allow_write_access(inode);
 	path_put(&file->path);
-	kmem_cache_free(file_slab, file);
-	atomic_dec(&open_files);
+	call_rcu(&file->rcu, free_memory);
+	percpu_counter_add(&open_files, -1);
 }
 
 void fput(struct file *file)
@@ -43,37 +48,38 @@ void fput(struct file *file)
 		file_release(file);
 }
 
-/* A file open on @path, which keeps its own references. Permission was checked. */
-struct file *file_open_path(const struct path *path, u32 flags)
+struct file *file_open_path(struct path *path, u32 flags)
 {
 	struct inode *inode = path->dentry->inode;
-	bool room = atomic_inc_return(&open_files) <= OPEN_FILES_MAX;
-	struct file *file = likely(room) ? kmem_cache_alloc(file_slab, GFP_KERNEL) : NULL;
+	struct file *file = kmem_cache_alloc(file_slab, GFP_KERNEL);
 	int error = 0;
 
-	if (unlikely(!file)) {
-		atomic_dec(&open_files);
-		return ERR_PTR(room ? -ENOMEM : -ENFILE);
+	if (unlikely(!file))
+		return ERR_PTR(-ENOMEM);
+	if (unlikely(!percpu_counter_inc(&open_files))) {
+		kmem_cache_free(file_slab, file);
+		return ERR_PTR(-ENFILE);
 	}
-	*file = (struct file){
-		.fop = inode->fop,
-		.inode = inode,
-		.refcount = ATOMIC_INIT(1),
-		.flags = flags & (u32)KEPT_FLAGS,
-		/* O_RDONLY, O_WRONLY and O_RDWR are FMODE_READ, FMODE_WRITE and both, less one */
-		.mode = (flags + 1) & O_ACCMODE,
-		.path = *path,
-	};
+	atomic_set(&file->refcount, 1);
+	file->fop = inode->fop;
+	file->inode = inode;
+	file->flags = flags & (u32)KEPT_FLAGS;
+	/* O_RDONLY, O_WRONLY and O_RDWR are FMODE_READ, FMODE_WRITE and both, less one */
+	file->mode = (flags + 1) & O_ACCMODE;
+	file->path = *path;
+	file->position = 0;
+	file->readahead_next = file->readahead_size = 0;
+	file->private = file->watches = NULL;
 	if (unlikely(flags & O_PATH)) {
 		file->fop = &bad_file_operations;
 		file->mode = FMODE_PATH;
 	}
 	mutex_init(&file->position_lock, "file->position_lock");
-	path_get(path);
+	path->mount = NULL;
 	if ((file->mode & FMODE_WRITE) && S_ISREG(inode->mode)) {
 		error = get_write_access(inode);
 		if (likely(!error))
-			atomic_inc(&path->mount->writers);
+			percpu_ref_get(&file->path.mount->writers);
 		else
 			file->mode = 0;
 	}
@@ -129,4 +135,5 @@ bool dir_emit_dots(struct file *file, struct dir_context *context)
 void file_cache_init(void)
 {
 	file_slab = kmem_cache_create("file", sizeof(struct file), 8, 0);
+	percpu_counter_init(&open_files, OPEN_FILES_MAX);
 }

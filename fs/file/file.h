@@ -65,7 +65,10 @@ struct file {
 	u32 mode;		    /* FMODE_READ | FMODE_WRITE ... */
 	struct mutex position_lock; /* taken only if the file is shared: refcount > 1 */
 	loff_t position;	    /* position_lock */
-	struct path path;
+	union {
+		struct path path;
+		struct rcu_head rcu; /* once it is dead */
+	};
 	pgoff_t readahead_next, readahead_size; /* file_io.c: the last window's end and length */
 	void *private;
 	struct watch *watches; /* those that epoll.c has on it: its lock */
@@ -77,10 +80,11 @@ static inline void get_file(struct file *file)
 {
 	atomic_inc(&file->refcount);
 }
-/* Open what @path leads to, with O_* @flags and no permission check; consumes nothing; ERR_PTR. */
-struct file *file_open_path(const struct path *path, u32 flags);
+/* Open what @path leads to, with O_* @flags and no permission check. The file takes the path's
+ * references over, so that it is empty (mount NULL); or ERR_PTR, and it may still have them. */
+struct file *file_open_path(struct path *path, u32 flags);
 void file_cache_init(void);
-extern atomic_t open_files;  /* how many there are */
+extern struct percpu_counter open_files; /* how many there are */
 #define OPEN_FILES_MAX 65536 /* ENFILE beyond it */
 void fput(struct file *file);
 /* Called with a file that has watches when its last reference is gone. epoll.c sets it. */

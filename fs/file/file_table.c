@@ -2,11 +2,12 @@
  * file_table.c - descriptors: small numbers for open files.
  *
  * A table belongs to one task, or to several (threads). The number of tasks is its refcount, and
- * what one task alone uses needs neither lock nor file references to read: only current changes it.
- * A shared table is read under its lock, and a reader takes a reference to the file, since another
- * thread may close it. So does who looks at it from outside (/proc), who keeps the table by another
- * count: when its last task ends, its files are closed, in that task and not under whatever locks
- * the looker has.
+ * what one task alone uses needs no file references to read: only current changes it. Of a shared
+ * table a reader takes a reference to the file, since another thread may close it, unless its last
+ * one is gone already. Files, and arrays that were too small, stay in memory for a grace period, so
+ * that he needs no lock. So does who looks at it from outside (/proc), who keeps the table by
+ * another count: when its last task ends, its files are closed, in that task and not under whatever
+ * locks the looker has.
  *
  * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A number is given out together
  * with its file, so a file in its place is all that says that a number is used.
@@ -21,7 +22,7 @@
 struct file_table {
 	atomic_t refcount; /* tasks */
 	atomic_t holders;  /* who looks at it, and one for all tasks */
-	spinlock_t lock;   /* all below, when shared */
+	spinlock_t lock;   /* who changes what is below; files and size are read without it */
 	u32 size;	   /* of the arrays */
 	u32 limit;	   /* numbers below it may be given out */
 	u32 lowest, end;   /* all numbers below the one, none from the other on, are used */
@@ -61,13 +62,17 @@ static int table_grow(struct file_table *table)
 		old = table->files;
 		memcpy(files, old, table->size * sizeof(*files));
 		memcpy(files + size, table->on_exec, table->size * sizeof(bool));
-		table->files = files;
+		smp_store_release(&table->files, files);
 		table->on_exec = (bool *)(files + size);
-		table->size = size;
+		smp_store_release(&table->size, size); /* after the array that has it */
 	}
 	spin_unlock(&table->lock);
-	if (old != table->first_files)
-		kfree(old);
+	if (old == table->first_files)
+		return 0;
+	smp_mb(); /* who comes from now on finds the new one */
+	if (atomic_read(&table->refcount) + atomic_read(&table->holders) > 2)
+		synchronize_rcu();
+	kfree(old);
 	return 0;
 }
 
@@ -121,12 +126,23 @@ void file_table_set_limit(struct file_table *table, u32 limit)
 
 /* ---- from number to file --------------------------------------------------------------------- */
 
+/* Of current's alone, or in a reader's section, or without change meanwhile. */
+static __always_inline struct file *file_at(const struct file_table *table, u32 fd)
+{
+	if (unlikely(fd >= smp_load_acquire(&table->size)))
+		return NULL;
+	return smp_load_acquire(&smp_load_acquire(&table->files)[fd]);
+}
+
 noinline struct fd fdget_shared(struct file_table *table, u32 fd)
 {
-	guard(spinlock, &table->lock);
-	struct file *file = fd < table->size ? table->files[fd] : NULL;
-	if (file)
-		get_file(file);
+	struct file *file;
+
+	rcu_read_lock();
+	do
+		file = file_at(table, fd);
+	while (file && !atomic_inc_not_zero(&file->refcount)); /* then it is there no more */
+	rcu_read_unlock();
 	return (struct fd){file, file != NULL};
 }
 
@@ -155,11 +171,11 @@ struct fd fdget(int number)
 bool fd_peek_path(int number, struct path *path)
 {
 	struct file_table *table = current->files;
+	struct file *file = file_at(table, (u32)number);
 
-	if (atomic_read(&table->refcount) != 1 || (u32)number >= table->size ||
-	    !table->files[number])
+	if (!file || atomic_read(&table->refcount) != 1)
 		return false;
-	*path = table->files[number]->path;
+	*path = file->path;
 	return true;
 }
 
@@ -172,7 +188,7 @@ int file_table_next(struct file_table *table, int fd)
 {
 	guard(spinlock, &table->lock);
 	for (; fd >= 0 && (u32)fd < table->end; fd++)
-		if (table->files[fd])
+		if (READ_ONCE(table->files[fd]))
 			return fd;
 	return -1;
 }
@@ -199,7 +215,7 @@ static struct file *put_at(struct file_table *table, u32 fd, struct file *file, 
 	struct file *old = table->files[fd];
 
 	lockdep_assert_held(&table->lock);
-	table->files[fd] = file;
+	smp_store_release(&table->files[fd], file);
 	table->on_exec[fd] = flags & O_CLOEXEC;
 	if (file)
 		table->end = max(table->end, fd + 1);
@@ -212,6 +228,8 @@ int fd_room(void)
 {
 	struct file_table *table = current->files;
 
+	if (likely(READ_ONCE(table->end) < READ_ONCE(table->limit)))
+		return 0;
 	guard(spinlock, &table->lock);
 	return free_number(table, 0) < table->limit ? 0 : -EMFILE;
 }
@@ -252,12 +270,11 @@ void file_table_put(struct file_table *table)
 	if (!table || !atomic_dec_and_test(&table->refcount))
 		return;
 	for (u32 fd = 0; fd < table->end; fd++) {
-		if (!table->files[fd])
-			continue;
-		spin_lock(&table->lock);
-		struct file *file = put_at(table, fd, NULL, 0);
-		spin_unlock(&table->lock);
-		let_go(table, file);
+		struct file *file = table->files[fd];
+
+		WRITE_ONCE(table->files[fd], NULL); /* who still looks at it takes no lock */
+		if (file)
+			let_go(table, file);
 	}
 	file_table_release(table);
 }
@@ -326,7 +343,7 @@ int fd_get_flags(int number)
 	struct file_table *table = current->files;
 
 	guard(spinlock, &table->lock);
-	if ((u32)number >= table->size || !table->files[number])
+	if (!file_at(table, (u32)number))
 		return -EBADF;
 	return table->on_exec[number] ? FD_CLOEXEC : 0;
 }
@@ -336,7 +353,7 @@ int fd_set_flags(int number, int flags)
 	struct file_table *table = current->files;
 
 	guard(spinlock, &table->lock);
-	if ((u32)number >= table->size || !table->files[number])
+	if (!file_at(table, (u32)number))
 		return -EBADF;
 	table->on_exec[number] = flags & FD_CLOEXEC;
 	return 0;

@@ -52,7 +52,7 @@ static int open_nameless(const struct path *dir, int flags, umode_t mode, struct
 }
 
 /* Inline, as may_open() is: open(2) is made often. */
-static __always_inline int open_found(const struct path *path, const struct new_name *new,
+static __always_inline int open_found(struct path *path, const struct new_name *new,
 				      int flags, struct file **opened)
 {
 	struct inode *inode = path->dentry->inode;
@@ -69,14 +69,13 @@ static __always_inline int open_found(const struct path *path, const struct new_
 		TRY(may_open(path, flags));
 	struct file *file __free(fput) = TRY_PTR(file_open_path(path, (u32)flags));
 	if (!new->made && (flags & O_TRUNC) && S_ISREG(inode->mode))
-		TRY(truncate_by(path->dentry, inode, 0, TOUCH_ALWAYS));
+		TRY(truncate_by(file->path.dentry, inode, 0, TOUCH_ALWAYS));
 	*opened = file;
 	file = NULL;
 	return 0;
 }
 
-int open_place(const struct path *path, const struct new_name *new, int flags,
-	       struct file **opened)
+int open_place(struct path *path, const struct new_name *new, int flags, struct file **opened)
 {
 	return open_found(path, new, flags, opened);
 }

@@ -38,6 +38,8 @@ struct inode_key {
 static_assert(sizeof(struct inode) % HASH_INODE_LSB == 0,
 	      "what the page hashes divide by (hash/word.h)");
 
+#define INODE_NUMBERS 1024 /* that a CPU takes at a time, of those that the kernel chooses */
+
 static struct inode_table table;
 
 /* Waiters for I_NEW and I_WRITING of any inode: rare, so one queue serves all. */
@@ -76,7 +78,8 @@ static struct inode *inode_alloc(struct super_block *sb)
 	if (!block)
 		return NULL;
 	inode->sb = sb;
-	if (sb->op->init_inode && sb->op->init_inode(inode)) {
+	if (!percpu_counter_inc(&sb->inode_count) ||
+	    (sb->op->init_inode && sb->op->init_inode(inode))) {
 		kmem_cache_free(type->inode_slab, block);
 		return NULL;
 	}
@@ -88,21 +91,19 @@ static struct inode *inode_alloc(struct super_block *sb)
 	spin_lock_init(&inode->spin, "inode->spin");
 	INIT_LIST_HEAD(&inode->dirty_link);
 	address_space_init(&inode->data, inode, NULL);
-	atomic_inc(&sb->inode_count);
 	return inode;
 }
 
 static void free_memory(struct rcu_head *head)
 {
 	struct inode *inode = container_of(head, struct inode, rcu);
-	struct super_block *sb = inode->sb;
-	char *block = (char *)inode - sb->type->inode_before;
+	const struct filesystem *type = inode->sb->type;
+	char *block = (char *)inode - type->inode_before;
 
 	/* a link's text lies in its inode, or is its own */
 	if (S_ISLNK(inode->mode) && (inode->link < block || inode->link > (char *)inode))
 		kfree(inode->link);
-	kmem_cache_free(sb->type->inode_slab, block);
-	atomic_dec_return(&sb->inode_count); /* the last look at @sb, which goes without inodes */
+	kmem_cache_free(type->inode_slab, block);
 }
 
 static void inode_free(struct inode *inode)
@@ -112,16 +113,21 @@ static void inode_free(struct inode *inode)
 	if (sb->op->free_inode)
 		sb->op->free_inode(inode);
 	free_when_unseen(&inode->rcu, free_memory);
+	percpu_counter_add(&sb->inode_count, -1); /* then @sb may go, too */
 }
 
 struct inode *new_inode(struct super_block *sb)
 {
-	static atomic64_t next_number = {100};
+	static struct percpu_shares last; /* number given out; of batches of INODE_NUMBERS */
+	static s64 taken;		  /* by CPUs; atomic */
 	struct inode *inode = inode_alloc(sb);
 
 	if (!inode)
 		return NULL;
-	inode->number = (ino_t)atomic_inc_return(&next_number);
+	s64 *mine = percpu_share(&last);
+	if (unlikely(*mine % INODE_NUMBERS == 0))
+		*mine = __atomic_fetch_add(&taken, INODE_NUMBERS, __ATOMIC_RELAXED);
+	inode->number = (ino_t)++*mine;
 	inode->atime = inode->mtime = inode->ctime = current_time();
 	return inode;
 }

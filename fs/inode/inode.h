@@ -132,6 +132,7 @@ struct inode {
 		void *private;
 		struct pipe *pipe; /* under lock */
 		struct block_device *bdev;
+		u64 last_cookie; /* of a directory of tmpfs; under lock */
 	};
 };
 

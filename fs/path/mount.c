@@ -5,10 +5,11 @@
  * a mount point carries D_MOUNTED, so that a path walk asks this file only there; what is mounted
  * on it is then looked for among all mounts, which are few.
  *
- * A mount's refcount: 1 for being in the tree, 1 for each child mount, and one for each struct path
- * that goes through it (open files, working directories, walks). umount needs it to be idle: only
- * the first, and the caller's own. The last reference of the last mount of a superblock unmounts
- * that.
+ * A mount's references: 1 for being in the tree, 1 for each child mount, and one for each struct
+ * path that goes through it (open files, working directories, walks). While it is in the tree the
+ * tree keeps its own, so that they are counted by each CPU for itself (percpu.h); umount adds them
+ * up, and needs it to be idle: only the first, and the caller's own. The last reference of the last
+ * mount of a superblock unmounts that.
  *
  * Locks: mount_mutex serialises mounting and unmounting (sleeps); mount_lock guards the tree's
  * pointers against walks. mount_mutex -> inode locks of the file systems -> mount_lock. The latter
@@ -144,7 +145,8 @@ static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, un
 		return NULL;
 	}
 	mount->id = atomic_inc_return(&last_id);
-	atomic_set(&mount->refcount, 1);
+	atomic_set(&mount->references.count, 1);
+	percpu_ref_spread(&mount->writers);
 	memcpy(mount->device_name, device, size);
 	mount->sb = sb;
 	mount->root = dget(root);
@@ -214,6 +216,7 @@ static int attach(struct mount *mount, const struct path *where)
 	} else {
 		list_add_tail(&mount->link, &mounts);
 		mntget(mount);
+		percpu_ref_spread(&mount->references);
 	}
 	mount->parent = where->mount;
 	mount->mountpoint = dentry;
@@ -235,10 +238,14 @@ int mount_detach(struct mount *top, unsigned flags)
 				return -EINVAL;
 			while ((child = find_mount(mount, NULL)) != NULL && (flags & MNT_DETACH))
 				mount = child;
-			guard(every_cpu, &mount_locks[0]);
-			if (top->parent == top || child ||
-			    (!(flags & MNT_DETACH) && atomic_read(&mount->refcount) > 2))
+			if (top->parent == top || child)
 				return -EBUSY;
+			percpu_ref_gather(&mount->references);
+			guard(every_cpu, &mount_locks[0]);
+			if (!(flags & MNT_DETACH) && percpu_ref_count(&mount->references) > 2) {
+				percpu_ref_spread(&mount->references);
+				return -EBUSY;
+			}
 			where = (struct path){mount->parent, mount->mountpoint};
 			list_del_init(&mount->link);
 			mount->parent = mount;
@@ -291,6 +298,14 @@ int mount_move(const struct path *from, const struct path *to)
 	return attach(mount, to);
 }
 
+static bool has_writers(struct mount *mount)
+{
+	percpu_ref_gather(&mount->writers);
+	bool some = percpu_ref_count(&mount->writers);
+	percpu_ref_spread(&mount->writers);
+	return some;
+}
+
 /* With MS_BIND the file system's own flags stay, and who writes through other mounts does not
  * matter. */
 int mount_change(const struct path *path, unsigned flags, const char *options)
@@ -306,8 +321,8 @@ int mount_change(const struct path *path, unsigned flags, const char *options)
 	if (!is_attached(mount))
 		return -EINVAL;
 	list_for_each_entry(other, &mounts, link)
-		if ((flags & SB_RDONLY) && atomic_read(&other->writers) &&
-		    (alone ? other == mount : other->sb == mount->sb))
+		if ((flags & SB_RDONLY) && (alone ? other == mount : other->sb == mount->sb) &&
+		    has_writers(other))
 			return -EBUSY;
 	if (!alone)
 		TRY(remount_super(mount->sb, flags & SB_RDONLY, options));
@@ -322,6 +337,7 @@ void mount_first(struct mount *mount)
 	struct fs_context *fs = current->fs;
 
 	list_add(&mount->link, &mounts); /* nothing else runs yet */
+	percpu_ref_spread(&mount->references);
 	fs->root = fs->cwd = (struct path){mount, mount->root};
 	path_get(&fs->root);
 	path_get(&fs->cwd);

@@ -21,7 +21,6 @@ struct path {
 };
 
 struct mount {
-	atomic_t refcount;
 	/* constant */
 	struct super_block *sb;
 	struct dentry *root;
@@ -33,20 +32,22 @@ struct mount {
 	struct list_head link; /* all mounts in order of mounting; empty: off the tree */
 
 	struct rcu_head rcu; /* once it is dead */
-	unsigned flags;	  /* SB_* and MS_RELATIME of this mount; mount_mutex, read without it */
-	atomic_t writers; /* regular files open for writing through it */
+	unsigned flags; /* SB_* and MS_RELATIME of this mount; mount_mutex, read without it */
+
+	struct percpu_ref references; /* spread while it is in the tree */
+	struct percpu_ref writers;    /* regular files open for writing through it; spread */
 	char device_name[];
 };
 
 static inline struct mount *mntget(struct mount *mount)
 {
-	atomic_inc(&mount->refcount);
+	percpu_ref_get(&mount->references);
 	return mount;
 }
 void mount_free(struct mount *mount); /* mount.c's own */
 static inline void mntput(struct mount *mount)
 {
-	if (unlikely(atomic_dec_return(&mount->refcount) == 0))
+	if (unlikely(percpu_ref_put(&mount->references)))
 		mount_free(mount);
 }
 /* 0, or -EROFS when the mount or its file system is read-only. */

@@ -62,12 +62,20 @@ static bool names_gone(struct super_block *sb, unsigned left)
 	return !shrink_dcache_sb(sb) && dentry_count(sb->root) == 1;
 }
 
+static void super_free(struct super_block *sb)
+{
+	synchronize_rcu(); /* who has counted the last inode is through */
+	rcu_barrier();	   /* inodes that wait for their end still look at it */
+	kfree(sb->private);
+	kfree(sb);
+}
+
 /* The last mount is gone. Everything is written; then nothing may be left in use, but memory
  * reclaim on another CPU may have some in its hands for a moment. */
 static void super_shutdown(struct super_block *sb)
 {
 	unsigned tries = 2000;
-	int busy;
+	s64 busy;
 
 	lockdep_assert_held(&mount_mutex);
 	while (!names_gone(sb, tries) && --tries)
@@ -77,21 +85,20 @@ static void super_shutdown(struct super_block *sb)
 	/* evict what is left; others may be at it too */
 	for (;;) {
 		lru_shrink(&inode_lru, sb, ~0ULL, ~0ULL);
-		busy = smp_load_acquire(&sb->inode_count.counter);
+		busy = percpu_counter_sum(&sb->inode_count); /* it only falls */
 		if (!busy || !tries || !--tries)
 			break;
 		sleep_ns(NSEC_PER_MSEC);
 	}
 	if (!tries)
-		pr_err("%s: %d inodes still in use after unmounting\n", sb->type->name, busy);
+		pr_err("%s: %lld inodes still in use after unmounting\n", sb->type->name,
+		       (long long)busy);
 	ASSERT(!busy);
 	sync_super(sb); /* what was freed */
 	if (sb->op->put_super)
 		sb->op->put_super(sb);
-	if (busy)
-		return;
-	kfree(sb->private);
-	kfree(sb);
+	if (!busy)
+		super_free(sb);
 }
 
 /* Under mount_mutex, so that who mounts the device again waits until it is unmounted. */
@@ -120,6 +127,7 @@ static struct super_block *super_alloc(struct filesystem *type, struct block_dev
 	sb->flags = flags & (SB_RDONLY | SB_NOATIME | SB_NODIRATIME);
 	sb->block_size = PAGE_SIZE;
 	sb->max_bytes = ~0ULL >> 1;
+	percpu_counter_init(&sb->inode_count, NO_LIMIT);
 	atomic_set(&sb->active, 1);
 	mutex_init(&sb->rename_lock, "sb->rename_lock");
 	mutex_init(&sb->sync_lock, "sb->sync_lock");
@@ -149,8 +157,7 @@ struct super_block *super_get(struct filesystem *type, struct block_device *devi
 		return NULL;
 	int error = type->fill_super(sb, options, flags & MS_SILENT);
 	if (error) {
-		kfree(sb->private);
-		kfree(sb);
+		super_free(sb);
 		return ERR_PTR(error);
 	}
 	list_add_tail(&sb->link, &super_blocks);

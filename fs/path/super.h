@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "core/base/percpu.h"
 #include "fs/path/dentry.h"
 
 struct xattr;
@@ -54,7 +55,6 @@ struct super_block {
 	void *private;
 
 	atomic_t active; /* mounts; from 1 to 0 under mount_mutex */
-	atomic_t inode_count;
 	struct mutex rename_lock; /* a rename across directories; the tree stays as it is */
 	struct mutex sync_lock;	  /* one at a time goes through dirty */
 
@@ -63,6 +63,8 @@ struct super_block {
 	struct list_head dirty;
 
 	struct list_head link; /* all superblocks; mount_mutex */
+
+	struct percpu_counter inode_count; /* and what the file system counts as such */
 };
 
 /*

@@ -71,6 +71,7 @@ static int drop_caches_write(const struct proc_entry *entry, const char *text, s
 			continue;
 		while (lru_shrink(&inode_lru, NULL, ~0ULL, ~0ULL))
 			continue;
+		rcu_barrier(); /* they are free, and so is what was closed before */
 	}
 	if (what & 1) {
 		drop_clean_pages();
@@ -166,7 +167,8 @@ static void max_threads_show(struct text *out, const struct proc_entry *entry)
 
 static void open_files_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%d\t0\t%d\n", atomic_read(&open_files), OPEN_FILES_MAX);
+	text_printf(out, "%lld\t0\t%d\n", (long long)percpu_counter_sum(&open_files),
+		    OPEN_FILES_MAX);
 }
 
 /* ---- random numbers -------------------------------------------------------------------------- */

@@ -17,7 +17,8 @@ static int tmpfs_write_begin(struct inode *inode, struct page *page, unsigned fr
 {
 	TRY(swap_shmem_in(page));
 	if (!test_bit(PG_dirty, &page->flags)) {
-		TRY(charge(super_of(inode), PAGES));
+		if (!percpu_counter_inc(&super_of(inode)->pages))
+			return -ENOSPC;
 		__atomic_fetch_add(&inode->blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
 	}
 	if (!page_uptodate(page) && to - from < PAGE_SIZE) {
@@ -59,7 +60,7 @@ static void tmpfs_invalidate(struct page *page, unsigned from)
 	struct inode *inode = page->mapping->host;
 
 	if (from == 0 && test_bit(PG_dirty, &page->flags)) {
-		uncharge(super_of(inode), PAGES);
+		percpu_counter_add(&super_of(inode)->pages, -1);
 		__atomic_fetch_sub(&inode->blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
 	}
 }
@@ -68,8 +69,7 @@ static void tmpfs_invalidate(struct page *page, unsigned from)
 static void tmpfs_swapped_gone(struct inode *inode, u64 pages)
 {
 	__atomic_fetch_sub(&inode->blocks, pages * PAGE_SIZE / 512, __ATOMIC_RELAXED);
-	while (pages--)
-		uncharge(super_of(inode), PAGES);
+	percpu_counter_add(&super_of(inode)->pages, -(s64)pages);
 }
 #endif
 
@@ -150,11 +150,11 @@ int tmpfs_truncate(struct inode *inode, loff_t size)
 
 int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
 {
-	u64 limit = super_of(inode)->limit[PAGES], end = (u64)(offset + length);
+	u64 end = (u64)(offset + length);
 	bool punch = mode & FALLOC_FL_PUNCH_HOLE;
 
 	lockdep_assert_held(&inode->lock);
-	if (!punch && limit && (u64)length >> PAGE_SHIFT > limit)
+	if (!punch && length >> PAGE_SHIFT > super_of(inode)->pages.limit)
 		return -ENOSPC; /* before it has taken all there is */
 	if (punch)
 		truncate_inode_pages(&inode->data, (u64)offset, end);

@@ -6,11 +6,8 @@
 
 #include "fs/tmpfs/tmpfs.h"
 
-enum { PAGES, INODES, CHARGED }; /* what there may be so many of */
-
 struct tmpfs_super {
-	atomic64_t used[CHARGED];
-	u64 limit[CHARGED]; /* 0: none */
+	struct percpu_counter pages; /* in use */
 };
 
 struct tmpfs_inode {
@@ -28,22 +25,6 @@ static inline struct tmpfs_super *super_of(const struct inode *inode)
 static inline struct tmpfs_inode *TMPFS_I(struct inode *inode)
 {
 	return container_of(inode, struct tmpfs_inode, inode);
-}
-
-static inline void uncharge(struct tmpfs_super *super, int kind)
-{
-	atomic_dec(&super->used[kind]);
-}
-
-/* One more page or inode (@kind) in use: 0 or -ENOSPC. */
-static inline int charge(struct tmpfs_super *super, int kind)
-{
-	u64 used = (u64)atomic_inc_return(&super->used[kind]);
-
-	if (likely(!super->limit[kind] || used <= super->limit[kind]))
-		return 0;
-	uncharge(super, kind);
-	return -ENOSPC;
 }
 
 extern const struct address_space_operations tmpfs_page_operations;

@@ -20,7 +20,7 @@
 #include "mm/space/swap_hooks.h"
 #include "core/memory/slab.h"
 
-enum { MODE = CHARGED, UID, GID, OPTIONS }; /* of mount(2); before them what is charged */
+enum { PAGES, INODES, MODE, UID, GID, OPTIONS }; /* of mount(2) */
 
 #define FIRST_COOKIE 2		/* 0 and 1 are "." and ".." */
 #define DIRECTORY_ENTRY_SIZE 20 /* what Linux adds to a directory's size for a name */
@@ -30,16 +30,14 @@ static const struct file_operations directory_file_operations, file_operations;
 
 /* ---- inodes ---------------------------------------------------------------------------------- */
 
-static int tmpfs_init_inode(struct inode *inode)
-{
-	return charge(super_of(inode), INODES);
-}
-
+/* Each name more than one of a file was counted as an inode, too: those that an unmounted file has
+ * left. */
 static void tmpfs_free_inode(struct inode *inode)
 {
 	if (TMPFS_I(inode)->xattrs)
 		inode->sb->type->xattrs->forget(inode);
-	uncharge(super_of(inode), INODES);
+	if (inode->nlink > 1 && !S_ISDIR(inode->mode))
+		percpu_counter_add(&inode->sb->inode_count, 1 - (s64)inode->nlink);
 }
 
 /* NULL: no memory, or too many, which is ENOSPC both in Linux. */
@@ -77,12 +75,10 @@ static inline struct dentry *next_name(struct dentry *dir, struct dentry *dentry
 	return list_entry(next, struct dentry, child_link);
 }
 
-/* @dentry becomes the youngest name in its directory, or no name. A reader that stopped here goes
- * on with the next. */
-enum name_place { NO_NAME, YOUNGEST_NAME };
-static void place(struct dentry *dentry, enum name_place place)
+/* @dentry becomes the youngest name in its directory, which is or will be @into, or no name (NULL).
+ * A reader that stopped here goes on with the next. */
+static void place(struct dentry *dentry, struct inode *into)
 {
-	static atomic64_t next_cookie = {FIRST_COOKIE};
 	struct dentry *dir = dentry->parent;
 	struct tmpfs_inode *ti = TMPFS_I(dir->inode);
 
@@ -90,8 +86,9 @@ static void place(struct dentry *dentry, enum name_place place)
 	guard(spinlock, &dir->lock);
 	if (ti->hint == dentry)
 		ti->hint = next_name(dir, dentry);
-	if (place == YOUNGEST_NAME) {
-		dentry->cookie = (u64)atomic_inc_return(&next_cookie);
+	if (into) {
+		lockdep_assert_held(&into->lock);
+		dentry->cookie = FIRST_COOKIE + ++into->last_cookie;
 		list_move_tail(&dentry->child_link, &dir->children);
 	} else {
 		dentry->cookie = 0;
@@ -99,10 +96,9 @@ static void place(struct dentry *dentry, enum name_place place)
 	}
 }
 
-static __always_inline void changed(struct inode *dir, struct inode *inode, int names)
+static __always_inline void changed(struct inode *dir, struct inode *inode, int names,
+				    struct timespec64 now)
 {
-	struct timespec64 now = current_time();
-
 	dir->data.size += names * DIRECTORY_ENTRY_SIZE;
 	spin_lock(&dir->spin);
 	dir->mtime = now;
@@ -119,10 +115,11 @@ static int tmpfs_lookup(struct inode *dir, struct dentry *dentry)
 }
 
 /* Give @dentry @inode, whose reference is taken over. */
-static void add_name(struct inode *dir, struct dentry *dentry, struct inode *inode)
+static void add_name(struct inode *dir, struct dentry *dentry, struct inode *inode,
+		     struct timespec64 now)
 {
-	place(dentry, YOUNGEST_NAME);
-	changed(dir, NULL, 1);
+	place(dentry, dir);
+	changed(dir, NULL, 1, now);
 	d_instantiate(dentry, inode);
 	dget(dentry); /* the pin */
 }
@@ -149,7 +146,7 @@ static int tmpfs_make(struct inode *dir, struct dentry *dentry, umode_t mode, de
 		inode->link = text;
 		inode->data.size = (loff_t)length;
 	}
-	add_name(dir, dentry, inode);
+	add_name(dir, dentry, inode, inode->ctime);
 	dir->nlink += S_ISDIR(mode);
 	return 0;
 }
@@ -166,12 +163,15 @@ static struct inode *tmpfs_make_nameless(struct inode *dir, umode_t mode)
 
 static int tmpfs_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
 {
+	struct timespec64 now = current_time();
+
 	if (old->inode->nlink) /* a name more than the one that goes with the inode */
-		TRY(charge(super_of(dir), INODES));
+		if (!percpu_counter_inc(&dir->sb->inode_count))
+			return -ENOSPC;
 	ihold(old->inode);
-	add_name(dir, dentry, old->inode);
+	add_name(dir, dentry, old->inode, now);
 	old->inode->nlink++;
-	set_ctime(old->inode, current_time());
+	set_ctime(old->inode, now);
 	return 0;
 }
 
@@ -182,10 +182,10 @@ static int tmpfs_remove(struct inode *dir, struct dentry *dentry)
 
 	if (directory && inode->data.size > 2 * DIRECTORY_ENTRY_SIZE)
 		return -ENOTEMPTY;
-	place(dentry, NO_NAME);
-	changed(dir, inode, -1);
+	place(dentry, NULL);
+	changed(dir, inode, -1, current_time());
 	if (inode->nlink > 1 && !directory)
-		uncharge(super_of(inode), INODES);
+		percpu_counter_add(&inode->sb->inode_count, -1);
 	inode->nlink -= 1 + directory;
 	dir->nlink -= directory;
 	dput(dentry);
@@ -196,23 +196,24 @@ static int tmpfs_remove(struct inode *dir, struct dentry *dentry)
 static int tmpfs_rename(struct inode *old_dir, struct dentry *old, struct inode *new_dir,
 			struct dentry *new, unsigned flags)
 {
+	struct timespec64 now = current_time();
 	struct inode *inode = old->inode, *target = new->inode;
 	bool exchange = flags & RENAME_EXCHANGE;
 
 	if (exchange) {
-		place(new, YOUNGEST_NAME);
+		place(new, old_dir);
 		new_dir->nlink -= S_ISDIR(target->mode);
 		old_dir->nlink += S_ISDIR(target->mode);
 	} else if (target) {
 		TRY(tmpfs_remove(new_dir, new));
 	}
-	place(old, YOUNGEST_NAME);
+	place(old, new_dir);
 	old_dir->nlink -= S_ISDIR(inode->mode);
 	new_dir->nlink += S_ISDIR(inode->mode);
 	int moved = !exchange && old_dir != new_dir;
-	changed(old_dir, inode, -moved);
+	changed(old_dir, inode, -moved, now);
 	if (exchange || moved)
-		changed(new_dir, target, moved);
+		changed(new_dir, target, moved, now);
 	return 0;
 }
 
@@ -294,18 +295,21 @@ static const struct file_operations file_operations = {
 
 /* ---- the superblock -------------------------------------------------------------------------- */
 
+static void report(struct percpu_counter *counter, u64 *limit, u64 *left)
+{
+	if (counter->limit == NO_LIMIT)
+		return;
+	*limit = (u64)counter->limit;
+	*left = *limit - min((u64)percpu_counter_sum(counter), *limit);
+}
+
 static void tmpfs_statfs(struct super_block *sb, struct kstatfs *stat)
 {
 	struct tmpfs_super *super = sb->private;
-	u64 free[2];
 
-	for (int kind = PAGES; kind <= INODES; kind++)
-		free[kind] = super->limit[kind] -
-			     min((u64)atomic_read(&super->used[kind]), super->limit[kind]);
-	stat->blocks = super->limit[PAGES];
-	stat->bfree = stat->bavail = free[PAGES];
-	stat->files = super->limit[INODES];
-	stat->ffree = free[INODES];
+	report(&super->pages, &stat->blocks, &stat->bfree);
+	report(&sb->inode_count, &stat->files, &stat->ffree);
+	stat->bavail = stat->bfree;
 }
 
 /* size=N[KMG] or N%, nr_inodes=, mode=OCTAL, uid=, gid=: 0, or -EINVAL for others. */
@@ -336,8 +340,13 @@ static int parse_options(const char *at, u64 values[OPTIONS])
 	return 0;
 }
 
+static void tmpfs_put_super(struct super_block *sb)
+{
+	ASSERT(!percpu_counter_sum(&((struct tmpfs_super *)sb->private)->pages));
+}
+
 static const struct super_operations super_operations = {
-	.init_inode = tmpfs_init_inode,
+	.put_super = tmpfs_put_super,
 	.free_inode = tmpfs_free_inode,
 	.statfs = tmpfs_statfs,
 };
@@ -349,7 +358,8 @@ int tmpfs_fill_super(struct super_block *sb, const char *text, bool silent)
 	struct tmpfs_super *super = sb->private = TRY_PTR(kzalloc(sizeof(*super), GFP_KERNEL));
 
 	TRY(parse_options(text, values));
-	memcpy(super->limit, values, sizeof(super->limit));
+	percpu_counter_init(&super->pages, (s64)values[PAGES]);
+	percpu_counter_init(&sb->inode_count, (s64)values[INODES]);
 	sb->op = &super_operations;
 	struct inode *root =
 		TRY_PTR(tmpfs_inode(sb, NULL, S_IFDIR | (values[MODE] & S_IALLUGO), 0));
@@ -383,9 +393,11 @@ int tmpfs_nameless(umode_t mode, struct path *path)
 
 	if (!READ_ONCE(nowhere)) {
 		guard(mutex, &nowhere_lock);
-		if (!nowhere)
+		if (!nowhere) {
 			nowhere = TRY_PTR(mount_make(&tmpfs_filesystem, NULL, 0, "none",
 						     "size=0,nr_inodes=0"));
+			percpu_ref_spread(&nowhere->references);
+		}
 	}
 	path->dentry = TRY_PTR(d_alloc_root(tmpfs_inode(nowhere->sb, NULL, mode, 0)));
 	path->mount = nowhere;

@@ -11,6 +11,10 @@
  * locks.
  *
  * So the locks are those of bucket.h, and the cache itself has the readers who do without: it finds
- * between rcu_read_lock() and rcu_read_unlock(), which the structure has to allow.
+ * between rcu_read_lock() and rcu_read_unlock(), which the structure has to allow. Since lookups
+ * take none, there can be so many that names which change hardly ever share a cache line of locks.
  */
+#ifndef BUCKET_LOCKS
+#define BUCKET_LOCKS (256 * NR_CPUS)
+#endif
 #include "hash/lock/bucket_locks.h"

@@ -44,7 +44,7 @@ u64 random_pages(const struct program *program, unsigned bits)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-int exec_open_path(const struct path *path, struct file **to)
+int exec_open_path(struct path *path, struct file **to)
 {
 	struct inode *inode = path->dentry->inode;
 

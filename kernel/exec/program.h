@@ -42,7 +42,8 @@ u64 random_pages(const struct program *program, unsigned bits);
 /* Open a file that current may execute, and keep it from being written: 0, or -EACCES, -ETXTBSY,
  * -ENOENT ... If *to is set the caller closes it. */
 int exec_open(const char *name, struct file **to);
-int exec_open_path(const struct path *path, struct file **to); /* what @path leads to */
+/* What @path leads to; it is taken over as by file_open_path(). */
+int exec_open_path(struct path *path, struct file **to);
 /* Run program->file in place of current's program: all of it but to open that. Returns only if it
  * fails, with -errno, and @program is the caller's still. May sleep. */
 s64 program_run(struct program *program, const u64 *argv, const u64 *envp);

@@ -37,6 +37,7 @@ RUNS = {
     "lockless_reclaim": 2500,
     "lockless_replaced": 1200,
     "rcu_many": 1500,
+    "descriptors": 1500,
 }
 USUAL_RUNS = 600
 

@@ -223,6 +223,7 @@ RING_PROGRAM(lockless_mounts, world_tmpfs, 60)
 }
 
 static atomic_t files_open; /* at least so many, of what is mounted */
+static atomic_t unmounted;
 
 static void open_once(void *unused)
 {
@@ -235,6 +236,7 @@ static void open_once(void *unused)
 	for (unsigned i = 0; i < 2 * ROUNDS; i++)
 		ring_user();
 	atomic_dec(&files_open);
+	CHECK_EQUAL(atomic_read(&unmounted), 0);
 	fput(file);
 }
 
@@ -243,13 +245,16 @@ static void unmount_once(void *unused)
 	(void)unused;
 	int error = (int)sys_umount2("/mnt/d", 0);
 	CHECK(error == 0 || error == -EBUSY);
-	if (!error)
-		CHECK_EQUAL(atomic_read(&files_open), 0);
+	if (error)
+		return;
+	CHECK_EQUAL(atomic_read(&files_open), 0);
+	atomic_set(&unmounted, 1);
 }
 
 /* What is unmounted, as nobody uses it, is not opened any more. */
 RING_PROGRAM(lockless_umount, world_tmpfs, 100)
 {
+	atomic_set(&unmounted, 0);
 	world_mount();
 	make_directory("/mnt/d", 0755);
 	CHECK_EQUAL(sys_mount("none", "/mnt/d", "tmpfs", 0, "mode=755"), 0);

@@ -1,9 +1,15 @@
 /*
  * programs_rcu.c - interleavings: grace periods (core/lock/rcu.h). What a reader has found stays
- * until he is through; what was given to call_rcu() is called, once; nobody waits for ever.
+ * until he is through; what was given to call_rcu() is called, once; nobody waits for ever. And what
+ * stands on them: numbers that CPUs share out (core/base/percpu.h), descriptors of threads.
  */
+#include "core/base/percpu.h"
 #include "core/lock/rcu.h"
 #include "core/memory/slab.h"
+#include "fs/file/file_table.h"
+#include "fs/start.h"
+#include "hosted/harness/harness.h"
+#include "hosted/interleave/programs/worlds.h"
 #include "hosted/interleave/ring/ring.h"
 
 #define ROUNDS 4
@@ -139,4 +145,194 @@ RING_PROGRAM(rcu_many, prepare, 100)
 	ring_run();
 	leak_check();
 	CHECK_EQUAL(atomic_read(&freed), 3 * ROUNDS);
+}
+
+/* ---- shares of CPUs --------------------------------------------------------------------------- */
+
+static struct percpu_counter counter;
+static atomic_t counted, begun_counting;
+
+/* More than a CPU keeps to itself. */
+static void count_up(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < PERCPU_BATCH + ROUNDS; i++) {
+		atomic_inc(&begun_counting);
+		CHECK(percpu_counter_inc(&counter));
+		atomic_inc(&counted);
+	}
+}
+
+/* The sum is one that there was. */
+static void sum_up(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 8 * ROUNDS; i++) {
+		s64 least = atomic_read(&counted), sum = percpu_counter_sum(&counter);
+
+		CHECK(sum >= least);
+		CHECK(sum <= atomic_read(&begun_counting));
+	}
+}
+
+RING_PROGRAM(percpu_sum, prepare, 100)
+{
+	memset(&counter, 0, sizeof(counter));
+	percpu_counter_init(&counter, NO_LIMIT);
+	atomic_set(&counted, 0);
+	atomic_set(&begun_counting, 0);
+	task_start(count_up, NULL);
+	task_start(count_up, NULL);
+	task_start(sum_up, NULL);
+	ring_run();
+	CHECK_EQUAL(percpu_counter_sum(&counter), 2 * (PERCPU_BATCH + ROUNDS));
+}
+
+/* What others have counted is taken back here. */
+static void count_down(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * (PERCPU_BATCH + ROUNDS); i++)
+		percpu_counter_add(&counter, -1);
+	CHECK(percpu_counter_inc(&counter));
+}
+
+RING_PROGRAM(percpu_taken_back, prepare, 100)
+{
+	memset(&counter, 0, sizeof(counter));
+	percpu_counter_init(&counter, 0);
+	task_start(count_down, NULL);
+	task_start(count_up, NULL);
+	task_start(count_up, NULL);
+	ring_run();
+	CHECK_EQUAL(percpu_counter_sum(&counter), 1);
+}
+
+/* Three tasks want two thirds of what they could have, and never give it back. */
+static void count_to_the_limit(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++)
+		if (percpu_counter_inc(&counter))
+			atomic_inc(&counted);
+}
+
+RING_PROGRAM(percpu_limit, prepare, 100)
+{
+	memset(&counter, 0, sizeof(counter));
+	percpu_counter_init(&counter, 2 * ROUNDS);
+	atomic_set(&counted, 0);
+	for (unsigned i = 0; i < 3; i++)
+		task_start(count_to_the_limit, NULL);
+	ring_run();
+	CHECK_EQUAL(atomic_read(&counted), 2 * ROUNDS);
+	CHECK_EQUAL(percpu_counter_sum(&counter), 2 * ROUNDS);
+}
+
+static struct percpu_ref reference;
+static atomic_t gone;
+
+static void let_go(void)
+{
+	if (percpu_ref_put(&reference))
+		atomic_inc(&gone);
+}
+
+/* Who holds one may take more, on whatever CPU; and gives all back. */
+static void take_and_give(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		CHECK(percpu_ref_get(&reference));
+		if (i % 2)
+			ring_user();
+		CHECK_EQUAL(atomic_read(&gone), 0);
+		let_go();
+	}
+	let_go();
+}
+
+static void gather(void *unused)
+{
+	(void)unused;
+	percpu_ref_gather(&reference);
+	CHECK(percpu_ref_count(&reference) >= 1);
+	CHECK(percpu_ref_count(&reference) <= 5);
+	let_go();
+}
+
+RING_PROGRAM(percpu_references, prepare, 100)
+{
+	memset(&reference, 0, sizeof(reference));
+	atomic_set(&gone, 0);
+	atomic_set(&reference.count, 3); /* one of each task */
+	percpu_ref_spread(&reference);
+	task_start(take_and_give, NULL);
+	task_start(take_and_give, NULL);
+	task_start(gather, NULL);
+	ring_run();
+	CHECK_EQUAL(atomic_read(&gone), 1);
+	CHECK_EQUAL(percpu_ref_count(&reference), 0);
+}
+
+/* ---- descriptors of threads ------------------------------------------------------------------- */
+
+enum { OWN_FD = 3, TABLE_FULL = 64, NEVER_OPEN = 3 * TABLE_FULL };
+
+/* What another closes, and has open again, is there or not, and stays as long as we have it. */
+static void read_descriptor(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user()) {
+		struct fd fd = fdget(OWN_FD);
+		char byte = 0;
+
+		CHECK(!fdget(NEVER_OPEN).file);
+		if (!fd.file)
+			continue;
+		CHECK(fd.counted);
+		CHECK_EQUAL(kernel_read(fd.file, &byte, 1, 0), 1);
+		CHECK_EQUAL(byte, 'x');
+		fdput(fd);
+	}
+}
+
+static void close_and_open(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(fd_close(OWN_FD), 0);
+		CHECK_EQUAL(fd_add(open_path("/mnt/x", O_RDONLY, 0), OWN_FD, 0), OWN_FD);
+	}
+}
+
+/* The arrays grow twice: the second time old ones are freed. */
+static void open_many(void *unused)
+{
+	struct file *file = open_path("/mnt/x", O_RDONLY, 0);
+
+	(void)unused;
+	for (unsigned fd = TABLE_FULL; fd <= 2 * TABLE_FULL; fd += TABLE_FULL, ring_user())
+		CHECK_EQUAL(fd_duplicate(file, fd, 0), fd);
+	for (unsigned fd = TABLE_FULL; fd <= 2 * TABLE_FULL; fd += TABLE_FULL)
+		CHECK_EQUAL(fd_close((int)fd), 0);
+	fput(file);
+}
+
+RING_PROGRAM(descriptors, world_tmpfs, 100)
+{
+	struct file_table *before = current->files;
+
+	world_mount();
+	current->files = file_table_create();
+	CHECK_EQUAL(write_at("/mnt/x", O_CREAT | O_WRONLY, 0, "x", 1), 1);
+	CHECK_EQUAL(fd_add(open_path("/mnt/x", O_RDONLY, 0), OWN_FD, 0), OWN_FD);
+	task_start(read_descriptor, NULL);
+	task_start(close_and_open, NULL);
+	task_start(open_many, NULL);
+	ring_run();
+	CHECK_EQUAL(fd_close(OWN_FD), 0);
+	file_table_put(current->files);
+	current->files = before;
+	world_unmount();
 }

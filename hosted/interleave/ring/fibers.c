@@ -69,6 +69,9 @@ bool arch_irqs_disabled(void)
 
 void arch_local_add(s64 *counter, s64 value)
 {
+	if (ring_active)
+		ring_point((uintptr_t)counter, RING_MARKED_WRITE,
+			   (u32)ring_place((uintptr_t)__builtin_return_address(0)));
 	*counter += value;
 }
 
@@ -297,11 +300,13 @@ void schedule(void)
 {
 	if (running->irqs_off)
 		ring_fail("sleeping with interrupts off");
-	sched_do_pending();
-	if (running->task->state == TASK_RUNNING)
-		ring_relax();
-	else
+	bool yields = running->task->state == TASK_RUNNING;
+
+	sched_do_pending(); /* which may wake the task itself */
+	if (running->task->state != TASK_RUNNING)
 		sleep_until_woken();
+	else if (yields)
+		ring_relax();
 	races_join(&running->clock, &running->wake_clock);
 }
 

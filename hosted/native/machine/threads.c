@@ -132,7 +132,7 @@ void sched_ask(unsigned cpu, u32 bits)
 void native_tick(void)
 {
 	native_until_tick = NATIVE_TICK;
-	rcu_tick(false);
+	rcu_tick();
 }
 
 void sched_do_pending(void)
