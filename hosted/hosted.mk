@@ -15,7 +15,7 @@ HOSTED_O ?= build/hosted
 HOSTED_CC ?= gcc
 HOSTED_SET ?= DEBUG=y
 # The optional rooms that are always there.
-HOSTED_ROOMS ?= SWAP=y XATTR=y
+HOSTED_ROOMS ?= SWAP=y XATTR=y PERCPU_COUNTS=y
 PYTHON ?= $(if $(wildcard .venv/bin/python3),.venv/bin/python3,python3)
 FUZZ_SECONDS ?= 60
 SHELL := /bin/bash
@@ -34,7 +34,7 @@ HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unu
 	-I. -Ihosted/include -I$(HOSTED_O)/include \
 	-include $(HOSTED_O)/include/generated/autoconf.h -MMD -MP $(if $(CI),-Werror)
 
-HOSTED_CORE := core/cmdline.c core/base/format.c core/base/percpu.c core/log/text.c core/memory/shrinker.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
+HOSTED_CORE := core/cmdline.c core/base/format.c core/percpu/shares.c core/log/text.c core/memory/shrinker.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
 HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c mm/swap/*.c)
 HOSTED_FS := $(wildcard $(foreach folder,path path/lockless inode file regular block ext2 tmpfs devfs xattr openat2 swap calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
 HOSTED_HASH ?= $(wildcard hash/*.c)

@@ -38,9 +38,8 @@ struct inode_key {
 static_assert(sizeof(struct inode) % HASH_INODE_LSB == 0,
 	      "what the page hashes divide by (hash/word.h)");
 
-#define INODE_NUMBERS 1024 /* that a CPU takes at a time, of those that the kernel chooses */
-
 static struct inode_table table;
+static struct percpu_numbers last_number; /* given out, of those that the kernel chooses */
 
 /* Waiters for I_NEW and I_WRITING of any inode: rare, so one queue serves all. */
 static DEFINE_WAIT_QUEUE(inode_wait);
@@ -118,16 +117,11 @@ static void inode_free(struct inode *inode)
 
 struct inode *new_inode(struct super_block *sb)
 {
-	static struct percpu_shares last; /* number given out; of batches of INODE_NUMBERS */
-	static s64 taken;		  /* by CPUs; atomic */
 	struct inode *inode = inode_alloc(sb);
 
 	if (!inode)
 		return NULL;
-	s64 *mine = percpu_share(&last);
-	if (unlikely(*mine % INODE_NUMBERS == 0))
-		*mine = __atomic_fetch_add(&taken, INODE_NUMBERS, __ATOMIC_RELAXED);
-	inode->number = (ino_t)++*mine;
+	inode->number = (ino_t)percpu_number(&last_number);
 	inode->atime = inode->mtime = inode->ctime = current_time();
 	return inode;
 }

@@ -373,7 +373,7 @@ static __always_inline bool hold(const struct lockless_walk *walk, struct path *
 		rcu_read_unlock();
 		return false;
 	}
-	if (unlikely(!percpu_ref_get(&mount->references))) {
+	if (unlikely(!percpu_ref_tryget(&mount->references))) {
 		rcu_read_unlock();
 		dput(dentry);
 		return false;

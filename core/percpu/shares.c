@@ -1,4 +1,4 @@
-/* percpu.c - see percpu.h. */
+/* shares.c - see shares.h. */
 #include "core/base/percpu.h"
 
 #include "core/kernel.h"
