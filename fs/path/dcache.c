@@ -220,7 +220,7 @@ static bool unhash_unused(struct dentry *dentry, int others)
 
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
 	if (is_used_by(dentry, others)) { /* who changes it has a reference: so nobody does */
-		changes_begin(dentry);
+		changes_begin_alone(dentry);
 		done = is_used_by(dentry, others);
 		if (done)
 			unhash_locked(dentry, bucket);
@@ -251,7 +251,7 @@ void d_delete(struct dentry *dentry)
 	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
 
 	lockdep_assert_held(&dentry->parent->inode->lock);
-	changes_begin(dentry);
+	changes_begin_alone(dentry);
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
 	/* what others did with the inode is behind them */
 	bool stays = smp_load_acquire(&dentry->refcount.counter) == (DREF_KEPT | 1);

@@ -94,7 +94,13 @@ static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent,
 static inline void changes_begin(struct dentry *dentry)
 {
 	write_seqcount_begin(&dentry->sequence);
-	smp_mb(); /* before a look at the count of references */
+}
+
+/* By who goes on with a look at the count of references. */
+static inline void changes_begin_alone(struct dentry *dentry)
+{
+	changes_begin(dentry);
+	smp_mb();
 }
 
 static inline void changes_end(struct dentry *dentry)
@@ -103,6 +109,7 @@ static inline void changes_end(struct dentry *dentry)
 }
 #else
 #define changes_begin(dentry) ((void)0)
+#define changes_begin_alone(dentry) ((void)0)
 #define changes_end(dentry) ((void)0)
 #endif
 

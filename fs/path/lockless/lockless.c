@@ -199,7 +199,7 @@ enum last_use { LOCKLESS_FIND, LOCKLESS_CREATE, LOCKLESS_PARENT };
 
 /* Why a walk stops. */
 enum stop {
-	FOUND,	    /* at its end */
+	FOUND,	    /* at its end, or, if the last component is not looked for, before that */
 	AT_LAST,    /* the component is the last of its text; it was not looked for */
 	AT_SLASH,   /* at a slash that ends its text, behind what may have to be a directory */
 	ABSENT,	    /* there is no such name */
@@ -308,9 +308,11 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 	}
 	walk->path.dentry = dentry;
 	walk->sequence = sequence;
+	*walk->component = component;
+	if (stop == AT_LAST && use == LOCKLESS_PARENT && likely(!walk->depth))
+		return FOUND;
 	walk->special = child.dentry;
 	walk->special_sequence = child.sequence;
-	*walk->component = component;
 	walk->inode = READ_ONCE(dentry->inode); /* none: it has been removed meanwhile */
 	return likely(walk->inode != NULL) ? stop : UNKNOWN;
 }
@@ -331,8 +333,7 @@ static __always_inline int walk_without_locks(int dfd, const char *name, unsigne
 	walk->links = walk->depth = 0;
 	while (*walk->left) {
 		stop = walk_on(walk, use, counts);
-		if (likely(stop == FOUND) ||
-		    (stop == AT_LAST && use == LOCKLESS_PARENT && likely(!walk->depth)))
+		if (likely(stop == FOUND))
 			break;
 		if (stop != AT_LAST && stop != NOT_SIMPLE)
 			goto stopped;
