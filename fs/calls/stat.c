@@ -33,14 +33,14 @@ static __always_inline s64 tell(const struct kstat *stat, void __user *to)
 	return unlikely(copy_to_user(to, stat, sizeof(*stat))) ? -EFAULT : 0;
 }
 
-#ifdef LOCKLESS_WALK
-/* Without a reference to what @name leads to, if all is simple. */
 static __always_inline int stat_name(int dfd, const char *name, unsigned lookup,
 				     struct kstat *stat)
 {
+	struct path path;
+
+#ifdef LOCKLESS_WALK /* without a reference, if all is simple */
 	struct component component;
 	struct lockless_walk walk;
-	struct path path;
 
 	walk.component = &component;
 	rcu_read_lock();
@@ -53,22 +53,13 @@ static __always_inline int stat_name(int dfd, const char *name, unsigned lookup,
 		}
 	}
 	TRY(lockless_end(walked, &walk, dfd, name, &path));
-	stat_inode(path.dentry->inode, stat);
-	path_put(&path);
-	return 0;
-}
 #else
-static __always_inline int stat_name(int dfd, const char *name, unsigned lookup,
-				     struct kstat *stat)
-{
-	struct path path;
-
 	TRY(path_lookup(dfd, name, lookup, NULL, &path));
+#endif
 	stat_inode(path.dentry->inode, stat);
 	path_put(&path);
 	return 0;
 }
-#endif
 
 static __always_inline int stat_path(int dfd, const char __user *from, unsigned lookup,
 				     struct kstat *stat)

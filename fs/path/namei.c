@@ -21,6 +21,7 @@
 #include "fs/path/lockless/lockless.h"
 #include "core/memory/slab.h"
 
+#ifdef CONFIG_OPENAT2
 static noinline __cold int ask_limit(const struct walk *walk, enum step step)
 {
 	return walk->limit(walk, step);
@@ -31,6 +32,9 @@ static inline int may_step(const struct walk *walk, enum step step)
 {
 	return unlikely(walk->flags & LOOKUP_LIMITED) ? ask_limit(walk, step) : 0;
 }
+#else
+#define may_step(walk, step) 0
+#endif
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
@@ -372,8 +376,8 @@ static __always_inline void walk_prepare(struct walk *walk, unsigned flags,
 	walk->last = last;
 }
 
-static __always_inline int walk_all(int dfd, const char *name, unsigned flags,
-				    struct new_name *create, struct last *last, struct path *path)
+int walk_with_references(int dfd, const char *name, unsigned flags, struct new_name *create,
+			 struct last *last, struct path *path)
 {
 	struct walk walk;
 
@@ -389,12 +393,6 @@ static __always_inline int walk_all(int dfd, const char *name, unsigned flags,
 }
 
 #ifdef LOCKLESS_WALK
-int walk_with_references(int dfd, const char *name, unsigned flags, struct new_name *create,
-			 struct last *last, struct path *path)
-{
-	return walk_all(dfd, name, flags, create, last, path);
-}
-
 int walk_missed(const struct component *name, unsigned flags, struct new_name *create,
 		struct path *path)
 {
@@ -424,16 +422,17 @@ int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *crea
 		struct path *path)
 {
 	path->mount = NULL;
-	return walk_all(dfd, name, flags, create, NULL, path);
+	return walk_with_references(dfd, name, flags, create, NULL, path);
 }
 
 int path_parent(int dfd, const char *name, struct last *last, struct path *path)
 {
 	path->mount = NULL;
-	return walk_all(dfd, name, 0, NULL, last, path);
+	return walk_with_references(dfd, name, 0, NULL, last, path);
 }
 #endif
 
+#ifdef CONFIG_OPENAT2
 int walk_begin(struct walk *walk, int dfd, bool at_root)
 {
 	return walk_start(walk, dfd, at_root);
@@ -443,3 +442,4 @@ int walk_finish(struct walk *walk, const char *name, struct path *path)
 {
 	return walk_to_end(walk, name, path);
 }
+#endif

@@ -64,12 +64,14 @@ struct held_link {
 	char *text;	       /* from get_link(), or NULL */
 };
 
+#ifdef CONFIG_OPENAT2
 /* Before a walk leaves for the root, up from the root, through a link, or to what is not in the
  * dentry cache; and after it came to a mount, up, or to where a link led that is no text. */
 enum step {
 	STEP_TO_ROOT, STEP_UP_FROM_ROOT, STEP_THROUGH_LINK, STEP_UNCACHED,
 	STEPPED_TO_MOUNT, STEPPED_UP, STEPPED_BY_LINK,
 };
+#endif
 
 struct walk {
 	unsigned flags;	  /* LOOKUP_*; a path as the first member would have GCC align the stack */
@@ -80,13 +82,17 @@ struct walk {
 	unsigned links;	  /* held; also the count for ELOOP */
 	struct new_name *create; /* what to make if the last component is not there, or NULL */
 	struct last *last;	 /* where to leave it, if only its directory is wanted, or NULL */
+#ifdef CONFIG_OPENAT2
 	/* With LOOKUP_LIMITED: 0, or -errno, with which the walk ends. No lock is held. */
 	int (*limit)(const struct walk *walk, enum step step);
+#endif
 	const char *rest[MAXSYMLINKS];
 	struct held_link held[MAXSYMLINKS];
 };
 
+#ifdef CONFIG_OPENAT2
 /* path_lookup() in its two parts, for a walk that is else all zero: to @dfd, or the root (-EBADF,
  * and nothing is to be let go); and from there to the end of @name, whatever comes of it. */
 int walk_begin(struct walk *walk, int dfd, bool at_root);
 int walk_finish(struct walk *walk, const char *name, struct path *path);
+#endif
