@@ -87,9 +87,8 @@ def rooms() -> tuple[Room, ...]:
         if name not in used
     ]
     locks = [choose.DEFAULTS[f"{cache.upper()}_LOCK"] for cache in choose.LOCK_CACHES]
-    schemes = Room(
-        "lock schemes", "PAGE_LOCK, DENTRY_LOCK ...", tuple(f"hash/lock/{name}.h" for name in choose.schemes() if name not in locks)
-    )  # fmt: skip
+    others = tuple(f"hash/lock/{name}.h" for name in choose.schemes() if name not in locks)
+    schemes = Room("lock schemes", "PAGE_LOCK, DENTRY_LOCK ...", others, symbol=WITH_LOCKS)
     return (functions, *tables, schemes, *ROOMS, *folders())
 
 
@@ -104,6 +103,10 @@ ASSERTION = re.compile(r"\s*(lockdep_assert_\w+|assert_page_locked|ASSERT)\(.*\)
 
 # A call of an optional room in the table of all calls.
 CALL_OF_A_ROOM = re.compile(r"SYSCALL_(?:REFUSED_)?OF\((\w+), (?:E\w+, )?\d")
+
+
+# What stands there for DENTRY_LOCK=bucket and the like, and not by default: behind the #else of LOCKLESS_WALK.
+WITHOUT_LOCKS, WITH_LOCKS = "#ifdef LOCKLESS_WALK", "no LOCKLESS_WALK"
 
 
 def symbol_of(condition: str, symbols: set[str]) -> str:
@@ -130,7 +133,9 @@ def lines_under(text: str) -> Counter[str]:
                 call_of = ""
             continue
         if re.match(r"\s*#\s*if", line):
-            within.append(symbol_of(line, symbols))
+            within.append(WITHOUT_LOCKS if line.strip() == WITHOUT_LOCKS else symbol_of(line, symbols))
+        elif line.strip() == "#else" and within and within[-1] == WITHOUT_LOCKS:
+            within[-1] = WITH_LOCKS
         elif re.match(r"\s*#\s*el", line) and within:
             within[-1] = symbol_of(line, symbols)
         elif re.match(r"\s*#\s*endif", line) and within:
@@ -138,7 +143,7 @@ def lines_under(text: str) -> Counter[str]:
         if ASSERTION.fullmatch(line):
             found["DEBUG"] += 1
         elif line.strip():
-            found[next((symbol for symbol in reversed(within) if symbol), "")] += 1
+            found[next((symbol for symbol in reversed(within) if symbol and symbol != WITHOUT_LOCKS), "")] += 1
     return found
 
 

@@ -49,7 +49,7 @@ def symbols(output, name):
 
 LOOKUPS = {
     "fs/regular/file_io": "page_lookup", "mm/cache/page_cache": "page_lookup", "mm/space/fault": "page_lookup", "fs/block/buffer": "lookup",
-    "fs/inode/icache": "find_inode", "fs/path/dcache": "d_lookup", "fs/path/namei": "d_lookup", "fs/path/names": "d_lookup",
+    "fs/inode/icache": "find_inode", "fs/path/lockless/lockless": "find_child", "fs/path/namei": "d_lookup", "fs/path/names": "d_lookup",
 }  # fmt: skip
 
 

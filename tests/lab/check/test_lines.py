@@ -151,3 +151,9 @@ def test_what_stands_under_a_condition_is_that_rooms():
     text = f"#if defined(CONFIG_{one})\na\nb\n#elif defined(CONFIG_{other})\nc\n#else\nd\n#endif\n#ifdef CONFIG_DEBUG\ne\n#endif\nf\n"
     assert lines.lines_under(text) == {"": 5, one: 3, other: 2, "DEBUG": 2}
     assert lines.symbol_of("#if defined(CONFIG_DEBUG) && X", {"DEBUG"}) == ""
+
+
+def test_what_is_there_for_locks_alone_is_the_schemes():
+    """The walk without locks is the default one; what stands in its place is not."""
+    text = "#ifdef LOCKLESS_WALK\na\n#ifdef CONFIG_DEBUG\nb\n#endif\n#else\nc\nd\n#endif\n#ifndef LOCKLESS_WALK\ne\n#else\nf\n#endif\n"
+    assert lines.lines_under(text) == {"": 9, "DEBUG": 2, lines.WITH_LOCKS: 3}
