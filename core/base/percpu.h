@@ -6,8 +6,8 @@
  * percpu_counter: how many there are of something, up to a limit.
  *
  * percpu_ref: references to what hardly ever goes. Its owner says when it begins to be used
- * (percpu_ref_spread()), keeps a reference of his own meanwhile, and gathers the references before he
- * lets that go. From then on percpu_ref_count() is right, and who lets the last one go is told.
+ * (percpu_ref_spread()), keeps a reference of his own meanwhile, and gathers the references before
+ * he lets that go. From then on percpu_ref_count() is right, and who lets the last one go is told.
  *
  * All in process context; interrupt handlers use none of them. Only percpu_ref_gather() may sleep.
  */

@@ -5,13 +5,13 @@
  * Caches: page
  * Source: sequence counts as in core/lock/seqcount.h; references to pages that may be another's by
  * now as in Linux 2.6.27 (Nick Piggin's page_cache_get_speculative()). Cost: a lookup reads the
- * count of its bucket's lock at each object, and writes only the count of the page it found; who
+ * count of its bucket's lock before and after, and writes only the count of the page it found; who
  * changes a bucket writes its count twice. A lookup that finds nothing has shown that there is
- * nothing. Weakness: what changes a bucket sends the readers of all that share its lock to the lock.
+ * nothing. Weakness: what changes a bucket sends the readers of all that share its lock to the
+ * lock.
  *
  * What is found may be freed at any time, and be another object by now: so its memory has to stay
- * readable, as page descriptors do, and only what was in the chain when the count was looked at is
- * followed (page_lookup.h).
+ * readable, and what links it stay a link, as in descriptors of frames (core/memory/page.h).
  */
 #ifndef BUCKET_LOCKS
 #define BUCKET_LOCKS (16 * NR_CPUS) /* as in bucket_locks.h */

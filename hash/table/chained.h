@@ -9,9 +9,9 @@
  * Instantiated once a cache; see README.md in this folder for the operations and the macros.
  *
  * Locks: global bucket rwlock sequence rcu (hash/lock; TABLE_LOCK_HEADER). Insert and remove hold
- * the bucket's lock. A chain may be walked without it by a reader that checks afterwards what it found
- * and whose objects are not freed meanwhile: an object is complete before it is published, and a
- * removed one still leads back into its chain.
+ * the bucket's lock. A chain may be walked without it by a reader that checks afterwards what it
+ * found and whose objects are not freed meanwhile: an object is complete before it is published,
+ * and a removed one still leads back into its chain.
  */
 #include "hash/table/template.h"
 #include TABLE_LOCK_HEADER

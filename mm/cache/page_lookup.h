@@ -111,7 +111,7 @@ static __always_inline struct page *page_find_unlocked(struct address_space *map
 	struct page *page = page_table_find(&page_table_instance, &mapping->pages, bucket, &key,
 					    page_compare_changing, &steps);
 
-	/* the reference first, and then the look: who removes the page does it the other way round */
+	/* the reference first, then the look: who removes the page does it the other way round */
 	if (page && unlikely(!atomic_inc_not_zero(&page->refcount)))
 		return page_lookup_again(mapping, index, NULL);
 	if (unlikely(read_seqcount_retry(changes, begun)))

@@ -246,6 +246,18 @@ static __always_inline enum stop find_last(const struct dentry *dentry, u32 sequ
 	return FOUND;
 }
 
+/* The walk stops where it is, before @child, which is what there is, if it was looked for. */
+static __always_inline enum stop stop_before(struct lockless_walk *walk, const struct found *child,
+					     enum stop stop, enum last_use use)
+{
+	if (stop == AT_LAST && use == LOCKLESS_PARENT && likely(!walk->depth))
+		return FOUND;
+	walk->special = child->dentry;
+	walk->special_sequence = child->sequence;
+	walk->inode = READ_ONCE(walk->path.dentry->inode);
+	return likely(walk->inode != NULL) ? stop : UNKNOWN; /* it has been removed meanwhile */
+}
+
 /*
  * From directory to directory, as long as it is simple, from the component walk->left on: to the
  * end, or to another such, which is *walk->component then, unless it is UNKNOWN. Whether a child
@@ -306,15 +318,10 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 		walk->sequence = child.sequence;
 		return FOUND;
 	}
+	*walk->component = component;
 	walk->path.dentry = dentry;
 	walk->sequence = sequence;
-	*walk->component = component;
-	if (stop == AT_LAST && use == LOCKLESS_PARENT && likely(!walk->depth))
-		return FOUND;
-	walk->special = child.dentry;
-	walk->special_sequence = child.sequence;
-	walk->inode = READ_ONCE(dentry->inode); /* none: it has been removed meanwhile */
-	return likely(walk->inode != NULL) ? stop : UNKNOWN;
+	return stop_before(walk, &child, stop, use);
 }
 
 /* The walk. @counts: this CPU's, on which it stays. */

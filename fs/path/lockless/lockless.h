@@ -40,7 +40,7 @@ struct lockless_walk {
 	struct component *component; /* of the walk's caller: the one at which it stopped */
 	/* The walk's own. */
 	unsigned flags;		       /* LOOKUP_* */
-	struct dentry *special;	       /* what the cache has of the component, if it was looked for */
+	struct dentry *special;	       /* what the cache has of it, if it was looked for */
 	u32 special_sequence;	       /* of that */
 	unsigned links;		       /* followed */
 	unsigned depth;		       /* of rest */
@@ -53,8 +53,8 @@ struct lockless_walk {
  */
 int lockless_find(int dfd, const char *name, unsigned flags, struct lockless_walk *walk);
 /*
- * End the reader's section of lockless_find(), which told @walked, with a reference: go on from where
- * @walk has come to, or, if that has changed, from the start. As path_lookup(). May sleep.
+ * End the reader's section of lockless_find(), which told @walked, with a reference: go on from
+ * where @walk has come to, or, if that has changed, from the start. As path_lookup(). May sleep.
  */
 int lockless_end(int walked, const struct lockless_walk *walk, int dfd, const char *name,
 		 struct path *path);

@@ -240,3 +240,74 @@ RING_PROGRAM(threads_fork, world_memory, 100)
 	ring_run();
 	world_unmount();
 }
+
+/* ---- a page frame used again --------------------------------------------------------------------
+ */
+
+static void remove_and_write(void *unused)
+{
+	(void)unused;
+	CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/one", 0), 0);
+	CHECK_EQUAL(write_at("/mnt/two", O_CREAT | O_WRONLY, 0, "two", 3), 3);
+}
+
+/* A page goes and its frame becomes another's while reclaim looks at it. */
+static void frames(void)
+{
+	world_mount();
+	CHECK_EQUAL(write_at("/mnt/one", O_CREAT | O_WRONLY, 0, "one", 3), 3);
+	drop_clean_pages(); /* no page counts as used lately */
+	task_start(remove_and_write, NULL);
+	task_start(turn_the_clock, NULL);
+	ring_run();
+	world_unmount();
+}
+
+RING_PROGRAM(frames_ext2, world_ext2, 100)
+{
+	frames();
+}
+
+RING_PROGRAM(frames_tmpfs, world_tmpfs, 100)
+{
+	frames();
+}
+
+static void read_often(void *argument)
+{
+	struct file *file = argument;
+
+	for (int i = 0; i < 6; i++, ring_user()) {
+		char text[4] = "";
+		struct io io = {.base = text, .length = 3};
+		loff_t at = 0;
+
+		if (vfs_read(file, &io, &at) == 3)
+			CHECK(strcmp(text, "one") == 0);
+	}
+}
+
+static void empty_and_write(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < 2; i++, ring_user()) {
+		CHECK_EQUAL(sys_truncate("/mnt/one", 0), 0);
+		CHECK_EQUAL(write_at("/mnt/two", O_CREAT | O_WRONLY, 0, "two", 3), 3);
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/two", 0), 0);
+		CHECK_EQUAL(write_at("/mnt/one", O_WRONLY, 0, "one", 3), 3);
+	}
+}
+
+/* A page goes and its frame becomes another's while somebody looks it up: nobody reads another's. */
+RING_PROGRAM(frames_read, world_tmpfs, 100)
+{
+	world_mount();
+	CHECK_EQUAL(write_at("/mnt/one", O_CREAT | O_WRONLY, 0, "one", 3), 3);
+	struct file *file = open_path("/mnt/one", O_RDONLY, 0);
+	task_start(read_often, file);
+	task_start(read_often, file);
+	task_start(empty_and_write, NULL);
+	ring_run();
+	fput(file);
+	world_unmount();
+}

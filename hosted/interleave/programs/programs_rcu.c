@@ -243,7 +243,7 @@ static void take_and_give(void *unused)
 {
 	(void)unused;
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		CHECK(percpu_ref_get(&reference));
+		CHECK(percpu_ref_tryget(&reference));
 		if (i % 2)
 			ring_user();
 		CHECK_EQUAL(atomic_read(&gone), 0);

@@ -124,7 +124,9 @@ def test_both_kernels_and_the_host_stand_side_by_side():
     assert all(row["ns"]["low"] > 0 for row in alone)
     assert {one["side"] for one in data["components"]} == {*sides, HOST}
     shown = subprocess.run([*command, "--threads", "1"], capture_output=True, text=True, check=False)
-    assert shown.returncode == 0 and "DENTRY_LOCK=bucket" in shown.stdout and "behind Linux less its traps" in shown.stdout
+    assert (
+        shown.returncode == 0 and "DENTRY_LOCK=bucket" in shown.stdout and "behind Linux less its traps" in shown.stdout
+    )
 
 
 def test_files_are_counted():
