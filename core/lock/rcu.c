@@ -171,10 +171,6 @@ static void warn_of_stall(struct rcu_cpu *mine)
 						     NSEC_PER_MSEC));
 	WRITE_ONCE(mine->wanted_ns, ktime_ns()); /* the next in another two seconds */
 }
-#else
-static void warn_of_stall(struct rcu_cpu *mine)
-{
-}
 #endif
 
 void rcu_tick(void)
@@ -184,7 +180,9 @@ void rcu_tick(void)
 	if (cpu->gathered || READ_ONCE(cpu->waiting) ||
 	    READ_ONCE(cpu->seen) != READ_ONCE(begun))
 		task_set_pending(current, TASK_PENDING_RCU);
+#ifdef CONFIG_DEBUG
 	warn_of_stall(cpu);
+#endif
 }
 
 /* ---- who waits ------------------------------------------------------------------------------- */

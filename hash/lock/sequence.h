@@ -13,6 +13,8 @@
  * What is found may be freed at any time, and be another object by now: so its memory has to stay
  * readable, and what links it stay a link, as in descriptors of frames (core/memory/page.h).
  */
+#include "core/lock/seqcount.h"
+
 #ifndef BUCKET_LOCKS
 #define BUCKET_LOCKS (16 * NR_CPUS) /* as in bucket_locks.h */
 #endif

@@ -17,8 +17,8 @@ from lab.base.paths import KERNEL_FOLDERS, TOP
 # Those whose every function must come out alike. In the others the compiler weighs inlining and the order of blocks by the
 # lines that it throws away later, so they are only looked through for counters.
 ALIKE = ("mm/cache/page_cache", "fs/regular/file_io", "fs/block/buffer")
-OBJECTS = (*ALIKE, "fs/path/namei", "fs/inode/icache", "fs/path/dcache", "fs/path/names")
-LOOKUPS = ("mm/cache/page_cache", "fs/block/buffer", "fs/path/dcache", "fs/path/namei", "fs/path/names")
+OBJECTS = (*ALIKE, "fs/path/namei", "fs/inode/icache", "fs/path/lockless/lockless", "fs/path/names")
+LOOKUPS = ("mm/cache/page_cache", "fs/block/buffer", "fs/path/lockless/lockless", "fs/path/namei", "fs/path/names")
 SOURCES = (
     "hash/table/chained.h",
     "mm/cache/page_lookup.h",

@@ -40,9 +40,8 @@ def test_a_job_that_spins_in_a_known_path_shows_it(cw, tmp_path):
     zeros, names = rows(text), rows(profile(cw, "--top", "60", "--", *NAMES))
     assert next(iter(zeros)) == "arch_copy_user" and zeros["sys_read"][1] > 60, zeros
     assert len(zeros) > 8, "the loop of the job and the timer keep step"
-    # path_lookup() ends by going over into it
-    walks = [share for name, (_, share) in names.items() if name.startswith("walk_with_references")]
-    assert walks[0] > 30 and not any(name.startswith("walk_with_references") for name in zeros), (names, zeros)
+    walks = [share for name, (_, share) in names.items() if name.startswith("lockless_find")]
+    assert walks[0] > 30 and not any(name.startswith("lockless_find") for name in zeros), (names, zeros)
     again = drawn.read_bytes()
     assert text == profile(cw, "--flame", drawn, "--", *ZEROS) and again == drawn.read_bytes()
     assert text != profile(cw, "--seed", "2", "--period", "30011", "--flame", drawn, "--", *ZEROS)
