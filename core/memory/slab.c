@@ -12,7 +12,6 @@
  */
 #include "core/memory/slab.h"
 
-#include "core/lock/rcu.h"
 #include "core/log/text.h"
 #include "core/memory/shrinker.h"
 
@@ -345,7 +344,6 @@ void slab_show(struct text *out, const struct proc_entry *unused)
 {
 	struct kmem_cache *cache;
 
-	rcu_barrier(); /* what only waits for its end is in use no more */
 	text_printf(out,
 		    "# name            <active_objs> <num_objs> <objsize> : pages <num_pages>\n");
 	list_for_each_entry (cache, &caches, link) {

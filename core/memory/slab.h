@@ -44,7 +44,7 @@ static __always_inline void __free_kfree(void *variable)
 	kfree(*(void **)variable);
 }
 
-/* For /proc/slabinfo: a line for each cache. Sleeps. */
+/* For /proc/slabinfo: a line for each cache. */
 struct proc_entry;
 struct text;
 void slab_show(struct text *out, const struct proc_entry *unused);

@@ -59,6 +59,12 @@ static bool read_number(const char *text, u64 *value)
 	return end != text && (!*end || *end == '\n');
 }
 
+static void slabinfo_show(struct text *out, const struct proc_entry *entry)
+{
+	rcu_barrier(); /* what only waits for its end is in use no more */
+	slab_show(out, entry);
+}
+
 /* 1: clean pages and metadata blocks; 2: unused dentries and inodes; 3: both. */
 static int drop_caches_write(const struct proc_entry *entry, const char *text, size_t length)
 {
@@ -336,7 +342,7 @@ static const struct proc_node root_nodes[] = {
 	{STRING("version", "Linux version " SYSTEM_RELEASE " (chainwalk) " SYSTEM_VERSION)},
 	{"filesystems", PROC_FILE, .show = filesystems_show},
 	{STRING("cmdline", boot_info.command_line)},
-	{"slabinfo", PROC_FILE, .show = slab_show},
+	{"slabinfo", PROC_FILE, .show = slabinfo_show},
 	{"sysrq-trigger", PROC_SWITCH, .write = sysrq_write},
 	{"sys", PROC_DIR, .children = sys_nodes},
 	{"hash", PROC_DIR, .children = hash_nodes},
