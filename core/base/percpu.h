@@ -13,6 +13,9 @@
  */
 #pragma once
 
+/* Of a counter. More can be left of it while some CPUs let go what others have counted. */
+#define NO_LIMIT ((s64)(~0ULL >> 2))
+
 #ifdef CONFIG_PERCPU_COUNTS
 #include "core/percpu/shares.h"
 #else
@@ -23,7 +26,6 @@ struct percpu_counter {
 	s64 limit;
 	atomic64_t count;
 };
-#define NO_LIMIT ((s64)(~0ULL >> 2))
 
 /* Of zeroed memory. @limit 0, or what is too large for a number here: none. */
 static inline void percpu_counter_init(struct percpu_counter *counter, s64 limit)

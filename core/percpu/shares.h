@@ -43,7 +43,6 @@ struct percpu_counter {
 	spinlock_t lock; /* inside of all others */
 	struct percpu_shares shares;
 };
-#define NO_LIMIT ((s64)(~0ULL >> 2)) /* more can be left while CPUs free what others counted */
 
 /* Of zeroed memory. @limit 0, or what is too large for a number here: none. */
 void percpu_counter_init(struct percpu_counter *counter, s64 limit);

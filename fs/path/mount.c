@@ -41,7 +41,7 @@ static void lock_every_cpu(struct mount_lock *locks)
 	for (unsigned cpu = 1; cpu < NR_CPUS; cpu++)
 		__spin_lock(&locks[cpu].lock);
 	write_seqcount_begin(&mount_sequence);
-	smp_mb(); /* before a look at a mount's references: as dcache.c's changes_begin() */
+	smp_mb(); /* before a look at a mount's references: as dcache.h's changes_begin_alone() */
 }
 
 static void unlock_every_cpu(struct mount_lock *locks)
