@@ -101,7 +101,6 @@ void kernel_main(u32 magic, phys_addr_t info)
 	boot_release_memory();
 	slab_init();
 	page_cache_init();
-	timers_init();
 	arch_irq_init();
 	time_init();
 	random_init();

@@ -19,6 +19,8 @@
 
 struct task;
 
+bool lockdep_is_held(const void *lock); /* debug builds, or in what ASSERT() does not evaluate */
+
 #ifdef CONFIG_DEBUG
 
 /* Give a new task its list of held locks: it lies at the low end of the kernel stack, which must be
@@ -30,7 +32,6 @@ void lockdep_task_init(struct task *task);
 enum lock_wait { LOCK_SPINS, LOCK_SLEEPS };
 void lockdep_acquire(const void *lock, u16 class, unsigned level, enum lock_wait wait);
 void lockdep_release(const void *lock, u16 class);
-bool lockdep_is_held(const void *lock);
 
 /* Around each device or timer interrupt (not faults): the machine's entry code. */
 void lockdep_irq(int step); /* 1 where it begins, -1 where it ends */

@@ -39,7 +39,7 @@ static struct rcu_cpu {
 	u64 called; /* callbacks, ever; read without the lock */
 	spinlock_t lock;
 } __percpu_slot rcu_cpus[NR_CPUS];
-NAME_LOCK(rcu_cpu, rcu_cpus[0].lock, "rcu_cpu->lock"); /* for all */
+NAME_CPU_LOCKS(rcu_cpus, lock, "rcu_cpu->lock");
 
 static u64 begun; /* grace periods; atomic */
 static DEFINE_WAIT_QUEUE(rcu_wait); /* of all who wait for callbacks: rare */

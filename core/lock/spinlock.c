@@ -29,7 +29,9 @@ u16 lock_class(const char *name)
 void lock_classes_init(void)
 {
 	for (const struct lock_name *at = __start_lock_names; at < __stop_lock_names; at++)
-		at->lock->class = lock_class(at->class_name);
+		for (unsigned cpu = 0; cpu < (at->apart ? NR_CPUS : 1); cpu++)
+			((spinlock_t *)((char *)at->lock + cpu * at->apart))->class =
+				lock_class(at->class_name);
 }
 
 void ARCH_SAVES_REGISTERS spin_lock_wait(spinlock_t *lock, u8 ticket)

@@ -53,15 +53,21 @@ typedef struct spinlock {
 
 /* After the definition of a static lock: names it, from core_early_init() on. */
 #define NAME_LOCK(identifier, lock, class_name)                                                    \
-	static const struct lock_name identifier##_lock_name                                       \
-		__attribute__((used, section("lock_names"))) = {&(lock), class_name}
+	static const struct lock_name identifier##_lock_name LOCK_NAMES = {&(lock), class_name, 0}
+/* The same for @member of a static array, in which each CPU has an element. */
+#define NAME_CPU_LOCKS(array, member, class_name)                                                  \
+	static const struct lock_name array##_lock_names LOCK_NAMES = {                            \
+		&(array)[0].member, class_name, sizeof((array)[0])}
 #define DEFINE_SPINLOCK(name)                                                                      \
 	spinlock_t name;                                                                           \
 	NAME_LOCK(name, name, #name)
 
+/* They lie together, one behind the other: aligned as the type is, not as the compiler likes. */
+#define LOCK_NAMES __attribute__((used, section("lock_names"), aligned(8)))
 struct lock_name {
 	spinlock_t *lock;
 	const char *class_name;
+	size_t apart; /* bytes from one CPU's to the next one's; 0: there is one for all */
 };
 
 /* ---- classes and their counts ---------------------------------------------------------------- */

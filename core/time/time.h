@@ -85,6 +85,3 @@ void timer_cancel(struct timer *timer);
 
 /* Called by the machine when the deadline of arch_timer_set() has passed; interrupts off. */
 void timer_interrupt(void);
-
-/* Prepares the lists of all CPUs: before the first timer_start(). */
-void timers_init(void);

@@ -11,12 +11,7 @@ static struct timer_list {
 	spinlock_t lock;
 	struct timer *first, *running;
 } __percpu_slot lists[NR_CPUS];
-
-void timers_init(void)
-{
-	for (unsigned i = 0; i < NR_CPUS; i++)
-		spin_lock_init(&lists[i].lock, "timer_list");
-}
+NAME_CPU_LOCKS(lists, lock, "timer_list->lock");
 
 void timer_init(struct timer *timer, void (*function)(void *argument), void *argument)
 {

@@ -88,14 +88,9 @@ static int not_a_name(enum last_type type, enum removed_kind kind)
 {
 	if (kind == REMOVE_FILE)
 		return -EISDIR;
-	switch (type) {
-	case LAST_ROOT:
+	if (type == LAST_ROOT)
 		return -EBUSY;
-	case LAST_DOT:
-		return -EINVAL;
-	default:
-		return -ENOTEMPTY;
-	}
+	return type == LAST_DOT ? -EINVAL : -ENOTEMPTY;
 }
 
 s64 sys_unlinkat(int dfd, const char *name, int flags)

@@ -5,9 +5,9 @@
  * what one task alone uses needs no file references to read: only current changes it. Of a shared
  * table a reader takes a reference to the file, since another thread may close it, unless its last
  * one is gone already. Files, and arrays that were too small, stay in memory for a grace period, so
- * that he needs no lock. So does who looks at it from outside (/proc), who keeps the table by
- * another count: when its last task ends, its files are closed, in that task and not under whatever
- * locks the looker has.
+ * that he needs no lock; who changes one that only he uses needs none either. So does who looks at
+ * it from outside (/proc), who keeps the table by another count: when its last task ends, its files
+ * are closed, in that task and not under whatever locks the looker has.
  *
  * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A number is given out together
  * with its file, so a file in its place is all that says that a number is used.
@@ -22,7 +22,7 @@
 struct file_table {
 	atomic_t refcount; /* tasks */
 	atomic_t holders;  /* who looks at it, and one for all tasks */
-	spinlock_t lock;   /* who changes what is below; files and size are read without it */
+	spinlock_t lock;   /* begin_change(), table_grow(); files and size are read without it */
 	u32 size;	   /* of the arrays */
 	u32 limit;	   /* numbers below it may be given out */
 	u32 lowest, end;   /* all numbers below the one, none from the other on, are used */
@@ -187,7 +187,7 @@ u32 file_table_size(const struct file_table *table)
 int file_table_next(struct file_table *table, int fd)
 {
 	guard(spinlock, &table->lock);
-	for (; fd >= 0 && (u32)fd < table->end; fd++)
+	for (; fd >= 0 && (u32)fd < READ_ONCE(table->end); fd++)
 		if (READ_ONCE(table->files[fd]))
 			return fd;
 	return -1;
@@ -195,12 +195,29 @@ int file_table_next(struct file_table *table, int fd)
 
 /* ---- giving out numbers, and taking them back ------------------------------------------------ */
 
-/* The lowest free number from @from on; it may be beyond the arrays. The lock is held. */
-static u32 free_number(struct file_table *table, u32 from)
+/* current's table is about to change: is it locked? Not if only current uses it: who looks at it
+ * from outside, perhaps under the lock, finds a number before or after. Only current shares it. */
+static __always_inline bool begin_change(struct file_table *table)
+{
+	bool shared = smp_load_acquire(&table->refcount.counter) != 1;
+
+	if (unlikely(shared))
+		spin_lock(&table->lock);
+	return shared;
+}
+
+static __always_inline void end_change(struct file_table *table, bool locked)
+{
+	if (unlikely(locked))
+		spin_unlock(&table->lock);
+}
+
+/* The lowest free number from @from on; it may be beyond the arrays. For a change, as below. */
+static __always_inline u32 free_number(struct file_table *table, u32 from)
 {
 	u32 fd = max(from, table->lowest);
 
-	lockdep_assert_held(&table->lock);
+	ASSERT(atomic_read(&table->refcount) == 1 || lockdep_is_held(&table->lock));
 	while (fd < table->size && table->files[fd])
 		fd++;
 	if (from <= table->lowest)
@@ -208,17 +225,17 @@ static u32 free_number(struct file_table *table, u32 from)
 	return fd;
 }
 
-/* Put @file (NULL: nothing) at @fd, a number within the arrays: what was there. The lock is held.
- */
-static struct file *put_at(struct file_table *table, u32 fd, struct file *file, int flags)
+/* Put @file (NULL: nothing) at @fd, a number within the arrays: what was there. */
+static __always_inline struct file *put_at(struct file_table *table, u32 fd, struct file *file,
+					   int flags)
 {
 	struct file *old = table->files[fd];
 
-	lockdep_assert_held(&table->lock);
+	ASSERT(atomic_read(&table->refcount) == 1 || lockdep_is_held(&table->lock));
 	smp_store_release(&table->files[fd], file);
 	table->on_exec[fd] = flags & O_CLOEXEC;
 	if (file)
-		table->end = max(table->end, fd + 1);
+		WRITE_ONCE(table->end, max(table->end, fd + 1));
 	else
 		table->lowest = min(table->lowest, fd);
 	return old;
@@ -234,26 +251,35 @@ int fd_room(void)
 	return free_number(table, 0) < table->limit ? 0 : -EMFILE;
 }
 
+/* As fd_add(), but @file stays the caller's if it fails; -ENOBUFS: the arrays are too small. For a
+ * change. */
+static __always_inline int add_at_lowest(struct file_table *table, struct file *file, u32 lowest,
+					 int flags)
+{
+	u32 fd = free_number(table, lowest);
+
+	if (unlikely(fd >= table->limit))
+		return -EMFILE;
+	if (unlikely(fd >= table->size))
+		return -ENOBUFS;
+	put_at(table, fd, file, flags);
+	return (int)fd;
+}
+
 int fd_add(struct file *file, u32 lowest, int flags)
 {
 	struct file_table *table = current->files;
-	int error;
 
-	do {
-		spin_lock(&table->lock);
-		u32 fd = free_number(table, lowest);
-		bool room = fd < table->size;
-		error = fd < table->limit ? 0 : -EMFILE;
-		if (!error && room)
-			put_at(table, fd, file, flags);
-		spin_unlock(&table->lock);
-		if (!error && room)
-			return (int)fd;
-		if (!error)
-			error = table_grow(table);
-	} while (!error);
-	fput(file);
-	return error;
+	for (;;) {
+		bool locked = begin_change(table);
+		int fd = add_at_lowest(table, file, lowest, flags);
+		end_change(table, locked);
+		if (unlikely(fd == -ENOBUFS) && !(fd = table_grow(table)))
+			continue;
+		if (unlikely(fd < 0))
+			fput(file);
+		return fd;
+	}
 }
 
 /* @file is no longer the table's: its record locks go, whichever descriptor it was (but O_PATH). */
@@ -284,10 +310,10 @@ s64 fd_close(int fd)
 	struct file_table *table = current->files;
 	struct file *file = NULL;
 
-	spin_lock(&table->lock);
+	bool locked = begin_change(table);
 	if (likely((u32)fd < table->size))
 		file = put_at(table, (u32)fd, NULL, 0);
-	spin_unlock(&table->lock);
+	end_change(table, locked);
 	if (!file)
 		return -EBADF;
 	let_go(table, file);
@@ -303,9 +329,9 @@ int fd_replace(u32 number, struct file *file, int flags)
 	while (number >= READ_ONCE(table->size))
 		TRY(table_grow(table));
 	get_file(file);
-	spin_lock(&table->lock);
+	bool locked = begin_change(table);
 	struct file *replaced = put_at(table, number, file, flags);
-	spin_unlock(&table->lock);
+	end_change(table, locked);
 	if (replaced)
 		let_go(table, replaced);
 	return (int)number;

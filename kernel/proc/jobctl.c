@@ -154,9 +154,7 @@ s64 sys_getpgid(int pid)
 
 	const struct process *process = process_find_or_self(pid);
 
-	if (!process)
-		return -ESRCH;
-	return process->group;
+	return process ? process->group : -ESRCH;
 }
 
 s64 sys_getpgrp(void)
@@ -170,8 +168,6 @@ s64 sys_getsid(int pid)
 
 	const struct process *process = process_find_or_self(pid);
 
-	if (!process)
-		return -ESRCH;
-	return process->session;
+	return process ? process->session : -ESRCH;
 }
 

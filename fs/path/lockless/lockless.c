@@ -43,17 +43,16 @@ static __always_inline int compare_changing(const struct dentry *dentry,
  * again, with references. */
 enum place { ON_THE_WAY, AT_THE_END };
 static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent,
-					      const struct component *name,
-					      enum place place, struct hash_counters *counts,
-					      u32 *sequence)
+					      const struct component *name, enum place place,
+					      struct hash_counters *counts, u32 *sequence)
 {
 	const struct dentry_key key = {parent, name, counts, sequence};
 	u64 steps = 0;
 
 	REGION_MARK(HASH_dentry, 0);
-	struct dentry *dentry = dentry_table_find(&dentry_table_instance, NULL,
-						  dentry_bucket(parent, name->hash), &key,
-						  compare_changing, &steps);
+	struct dentry *dentry =
+		dentry_table_find(&dentry_table_instance, NULL, dentry_bucket(parent, name->hash),
+				  &key, compare_changing, &steps);
 
 	REGION_MARK(HASH_dentry, 1);
 	if (dentry || place == AT_THE_END)
@@ -395,30 +394,35 @@ static __always_inline bool hold(const struct lockless_walk *walk, struct path *
 	return unchanged;
 }
 
-/* As lockless_end(). */
+/* As path_lookup(), or, with @last, as path_parent(), after a walk that ended with @walked. */
 static __always_inline int end_with_reference(int walked, const struct lockless_walk *walk, int dfd,
 					      const char *name, struct new_name *create,
-					      struct path *path)
+					      struct last *last, struct path *path)
 {
 	if (unlikely(walked <= LOCKLESS_NOT)) {
 		rcu_read_unlock();
 		if (walked < 0)
 			return walked;
 	} else if (likely(hold(walk, path))) {
-		if (likely(walked == LOCKLESS_ALL))
+		if (likely(walked == LOCKLESS_ALL)) {
+			if (last && likely(*walk->left))
+				note_last(last);
+			else if (last)
+				last->type = LAST_ROOT;
 			return 0;
-		if (walked == LOCKLESS_MISSED)
+		}
+		if (walked == LOCKLESS_MISSED && !last)
 			return walk_missed(walk->component, walk->flags, create, path);
-		return walk_with_references(dfd, walk->left, walk->flags, create, NULL, path);
+		return walk_with_references(dfd, walk->left, walk->flags, create, last, path);
 	}
 	path->mount = NULL;
-	return walk_with_references(dfd, name, walk->flags, create, NULL, path);
+	return walk_with_references(dfd, name, walk->flags, create, last, path);
 }
 
 int lockless_end(int walked, const struct lockless_walk *walk, int dfd, const char *name,
 		 struct path *path)
 {
-	return end_with_reference(walked, walk, dfd, name, NULL, path);
+	return end_with_reference(walked, walk, dfd, name, NULL, NULL, path);
 }
 
 int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *create,
@@ -431,7 +435,7 @@ int path_lookup(int dfd, const char *name, unsigned flags, struct new_name *crea
 	rcu_read_lock();
 	int walked = walk_without_locks(dfd, name, flags, create ? LOCKLESS_CREATE : LOCKLESS_FIND,
 					&walk);
-	return end_with_reference(walked, &walk, dfd, name, create, path);
+	return end_with_reference(walked, &walk, dfd, name, create, NULL, path);
 }
 
 int path_parent(int dfd, const char *name, struct last *last, struct path *path)
@@ -441,21 +445,7 @@ int path_parent(int dfd, const char *name, struct last *last, struct path *path)
 	walk.component = &last->name;
 	rcu_read_lock();
 	int walked = walk_without_locks(dfd, name, 0, LOCKLESS_PARENT, &walk);
-	if (unlikely(walked <= LOCKLESS_NOT)) {
-		rcu_read_unlock();
-		if (walked < 0)
-			return walked;
-	} else if (likely(hold(&walk, path))) {
-		if (unlikely(walked != LOCKLESS_ALL))
-			return walk_with_references(dfd, walk.left, 0, NULL, last, path);
-		if (likely(*walk.left))
-			note_last(last);
-		else
-			last->type = LAST_ROOT;
-		return 0;
-	}
-	path->mount = NULL;
-	return walk_with_references(dfd, name, 0, NULL, last, path);
+	return end_with_reference(walked, &walk, dfd, name, NULL, last, path);
 }
 
 #endif
