@@ -37,7 +37,6 @@ RUNS = {
     "lockless_reclaim": 2500,
     "lockless_replaced": 1200,
     "rcu_many": 1500,
-    "descriptors": 1500,
 }
 USUAL_RUNS = 600
 

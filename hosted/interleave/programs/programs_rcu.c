@@ -1,7 +1,7 @@
 /*
  * programs_rcu.c - interleavings: grace periods (core/lock/rcu.h). What a reader has found stays
- * until he is through; what was given to call_rcu() is called, once; nobody waits for ever. And what
- * stands on them: numbers that CPUs share out (core/base/percpu.h), descriptors of threads.
+ * until he is through; what was given to call_rcu() is called, once; nobody waits for ever. And
+ * what stands on them: numbers that CPUs share out (core/base/percpu.h), descriptors of threads.
  */
 #include "core/base/percpu.h"
 #include "core/lock/rcu.h"
@@ -147,7 +147,8 @@ RING_PROGRAM(rcu_many, prepare, 100)
 	CHECK_EQUAL(atomic_read(&freed), 3 * ROUNDS);
 }
 
-/* ---- shares of CPUs --------------------------------------------------------------------------- */
+/* ---- shares of CPUs ---------------------------------------------------------------------------
+ */
 
 static struct percpu_counter counter;
 static atomic_t counted, begun_counting;
@@ -275,9 +276,10 @@ RING_PROGRAM(percpu_references, prepare, 100)
 	CHECK_EQUAL(percpu_ref_count(&reference), 0);
 }
 
-/* ---- descriptors of threads ------------------------------------------------------------------- */
+/* ---- descriptors of threads -------------------------------------------------------------------
+ */
 
-enum { OWN_FD = 3, TABLE_FULL = 64, NEVER_OPEN = 3 * TABLE_FULL };
+enum { OWN_FD = 3, TABLE_FULL = 64, TABLE_LARGE = 512 };
 
 /* What another closes, and has open again, is there or not, and stays as long as we have it. */
 static void read_descriptor(void *unused)
@@ -287,13 +289,24 @@ static void read_descriptor(void *unused)
 		struct fd fd = fdget(OWN_FD);
 		char byte = 0;
 
-		CHECK(!fdget(NEVER_OPEN).file);
 		if (!fd.file)
 			continue;
 		CHECK(fd.counted);
 		CHECK_EQUAL(kernel_read(fd.file, &byte, 1, 0), 1);
 		CHECK_EQUAL(byte, 'x');
 		fdput(fd);
+	}
+}
+
+/* Far behind the arrays as they were: within the larger ones, of which nobody has used that. */
+static void look_behind(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 6 * ROUNDS; i++, ring_user()) {
+		u32 size = file_table_size(current->files);
+
+		for (unsigned again = 0; again < 3; again++)
+			CHECK(!fdget((int)(size + size / 2)).file);
 	}
 }
 
@@ -306,15 +319,15 @@ static void close_and_open(void *unused)
 	}
 }
 
-/* The arrays grow twice: the second time old ones are freed. */
+/* The arrays grow four times: from the second on old ones are freed. */
 static void open_many(void *unused)
 {
 	struct file *file = open_path("/mnt/x", O_RDONLY, 0);
 
 	(void)unused;
-	for (unsigned fd = TABLE_FULL; fd <= 2 * TABLE_FULL; fd += TABLE_FULL, ring_user())
+	for (unsigned fd = TABLE_FULL; fd <= TABLE_LARGE; fd *= 2, ring_user())
 		CHECK_EQUAL(fd_duplicate(file, fd, 0), fd);
-	for (unsigned fd = TABLE_FULL; fd <= 2 * TABLE_FULL; fd += TABLE_FULL)
+	for (unsigned fd = TABLE_FULL; fd <= TABLE_LARGE; fd *= 2)
 		CHECK_EQUAL(fd_close((int)fd), 0);
 	fput(file);
 }
@@ -328,11 +341,66 @@ RING_PROGRAM(descriptors, world_tmpfs, 100)
 	CHECK_EQUAL(write_at("/mnt/x", O_CREAT | O_WRONLY, 0, "x", 1), 1);
 	CHECK_EQUAL(fd_add(open_path("/mnt/x", O_RDONLY, 0), OWN_FD, 0), OWN_FD);
 	task_start(read_descriptor, NULL);
+	task_start(look_behind, NULL);
 	task_start(close_and_open, NULL);
 	task_start(open_many, NULL);
 	ring_run();
 	CHECK_EQUAL(fd_close(OWN_FD), 0);
 	file_table_put(current->files);
 	current->files = before;
+	world_unmount();
+}
+
+/* ---- a table that one task uses alone, and another looks at ------------------------------------
+ */
+
+static struct file_table *owned;
+
+static void change_own(void *unused)
+{
+	struct file_table *before = current->files;
+
+	(void)unused;
+	current->files = owned;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		struct file *file = open_path("/mnt/x", O_RDONLY, 0);
+
+		for (unsigned fd = OWN_FD; fd <= TABLE_LARGE; fd *= 2)
+			CHECK_EQUAL(fd_duplicate(file, fd, 0), fd);
+		for (unsigned fd = OWN_FD; fd <= TABLE_LARGE; fd *= 2)
+			CHECK_EQUAL(fd_close((int)fd), 0);
+		fput(file);
+	}
+	current->files = before;
+}
+
+static void look_from_outside(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user())
+		for (int fd = 0; (fd = file_table_next(owned, fd)) >= 0; fd++) {
+			struct fd found = fdget_shared(owned, (u32)fd);
+			char byte = 0;
+
+			CHECK_EQUAL(fd % OWN_FD, 0);
+			if (!found.file)
+				continue; /* closed meanwhile */
+			CHECK_EQUAL(kernel_read(found.file, &byte, 1, 0), 1);
+			CHECK_EQUAL(byte, 'x');
+			fdput(found);
+		}
+}
+
+RING_PROGRAM(descriptors_looked_at, world_tmpfs, 100)
+{
+	world_mount();
+	CHECK_EQUAL(write_at("/mnt/x", O_CREAT | O_WRONLY, 0, "x", 1), 1);
+	owned = file_table_create();
+	file_table_hold(owned);
+	task_start(change_own, NULL);
+	task_start(look_from_outside, NULL);
+	ring_run();
+	file_table_put(owned);
+	file_table_release(owned);
 	world_unmount();
 }
