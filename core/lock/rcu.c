@@ -33,7 +33,7 @@ static struct rcu_cpu {
 	bool idle;		/* has no reader */
 
 	/* lock, which is held while callbacks are called */
-	struct rcu_head *next, *waiting;
+	struct rcu_head *next __aligned(64), *waiting;
 	u64 wanted; /* the grace period that `waiting` waits for, and when that began */
 	u64 wanted_ns;
 	u64 called; /* callbacks, ever; read without the lock */

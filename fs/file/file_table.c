@@ -146,26 +146,30 @@ noinline struct fd fdget_shared(struct file_table *table, u32 fd)
 	return (struct fd){file, file != NULL};
 }
 
-struct fd fdget_raw(int fd)
+/* current's file of that number, unless its mode has one of @refused. */
+static __always_inline struct fd get_unless(int number, unsigned refused)
 {
 	struct file_table *table = current->files;
+	struct fd fd = {NULL, false};
 
-	if (unlikely(atomic_read(&table->refcount) != 1))
-		return fdget_shared(table, (u32)fd);
-	if (unlikely((u32)fd >= table->size))
-		return (struct fd){NULL, false};
-	return (struct fd){table->files[fd], false};
+	if (likely(atomic_read(&table->refcount) == 1))
+		fd.file = file_at(table, (u32)number);
+	else
+		fd = fdget_shared(table, (u32)number);
+	if (likely(!fd.file) || likely(!(fd.file->mode & refused)))
+		return fd;
+	fdput(fd);
+	return (struct fd){NULL, false};
+}
+
+struct fd fdget_raw(int number)
+{
+	return get_unless(number, 0);
 }
 
 struct fd fdget(int number)
 {
-	struct fd fd = fdget_raw(number);
-
-	if (unlikely(fd.file && (fd.file->mode & FMODE_PATH))) {
-		fdput(fd);
-		fd = (struct fd){NULL, false};
-	}
-	return fd;
+	return get_unless(number, FMODE_PATH);
 }
 
 bool fd_peek_path(int number, struct path *path)

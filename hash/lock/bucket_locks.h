@@ -4,20 +4,21 @@
  */
 #ifndef BUCKET_LOCKS
 #define BUCKET_LOCKS (16 * NR_CPUS)
+#define BUCKET_LOCK_SPACING 1 /* in locks: side by side */
 #endif
 
 struct T(locks) {
-	spinlock_t of_bucket[BUCKET_LOCKS];
+	spinlock_t of_bucket[BUCKET_LOCKS][BUCKET_LOCK_SPACING]; /* the first is used */
 };
 
 static __always_inline void T(lock_bucket)(struct T(locks) * locks, u32 bucket)
 {
-	spin_lock(&locks->of_bucket[bucket % BUCKET_LOCKS]);
+	spin_lock(locks->of_bucket[bucket % BUCKET_LOCKS]);
 }
 
 static __always_inline void T(unlock_bucket)(struct T(locks) * locks, u32 bucket)
 {
-	spin_unlock(&locks->of_bucket[bucket % BUCKET_LOCKS]);
+	spin_unlock(locks->of_bucket[bucket % BUCKET_LOCKS]);
 }
 
 static __always_inline void T(lock_bucket_to_read)(struct T(locks) * locks, u32 bucket)
@@ -33,5 +34,5 @@ static __always_inline void T(unlock_bucket_read)(struct T(locks) * locks, u32 b
 static __maybe_unused void T(locks_create)(struct T(locks) * locks)
 {
 	for (unsigned i = 0; i < BUCKET_LOCKS; i++)
-		spin_lock_init(&locks->of_bucket[i], TABLE_STRING(TABLE));
+		spin_lock_init(locks->of_bucket[i], TABLE_STRING(TABLE));
 }

@@ -20,6 +20,7 @@
 #define OBJECTS 64 /* of each thread */
 #define BUCKETS 8
 #define BUCKET_LOCKS 2 /* so that threads meet */
+#define BUCKET_LOCK_SPACING 1
 #define ROUNDS 20000
 
 struct object {

@@ -214,7 +214,7 @@ static void check_walk_takes_locks(void)
 	check_walk_waits_for(&table.list_lock);
 #else
 	for (u32 bucket = 0; bucket < BUCKETS; bucket++)
-		check_walk_waits_for(&table.locks.of_bucket[bucket % BUCKET_LOCKS]);
+		check_walk_waits_for(table.locks.of_bucket[bucket % BUCKET_LOCKS]);
 #endif
 }
 

@@ -129,43 +129,36 @@ static u64 cpu_time_of(int who)
 	return times.user_ns + times.system_ns;
 }
 
-static int read_clock(int clock, u64 *ns)
+/* In nanoseconds, or -EINVAL. */
+static s64 read_clock(int clock)
 {
 	switch (clock) {
 	case CLOCK_REALTIME:
 	case CLOCK_REALTIME_COARSE:
-		*ns = realtime_ns();
-		return 0;
+		return (s64)realtime_ns();
 	case CLOCK_MONOTONIC:
 	case CLOCK_MONOTONIC_RAW:
 	case CLOCK_MONOTONIC_COARSE:
 	case CLOCK_BOOTTIME:
-		*ns = ktime_ns();
-		return 0;
+		return (s64)ktime_ns();
 	case CLOCK_PROCESS_CPUTIME_ID:
-		*ns = cpu_time_of(RUSAGE_SELF);
-		return 0;
+		return (s64)cpu_time_of(RUSAGE_SELF);
 	case CLOCK_THREAD_CPUTIME_ID:
-		*ns = cpu_time_of(RUSAGE_THREAD);
-		return 0;
+		return (s64)cpu_time_of(RUSAGE_THREAD);
 	}
 	return -EINVAL;
 }
 
 s64 sys_clock_gettime(int clock, void *time)
 {
-	u64 ns;
-
-	TRY(read_clock(clock, &ns));
-	return put_timespec(time, ns);
+	return put_timespec(time, (u64)TRY(read_clock(clock)));
 }
 
 s64 sys_clock_getres(int clock, void *resolution)
 {
 	bool coarse = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE;
-	u64 ns;
 
-	TRY(read_clock(clock, &ns));
+	TRY(read_clock(clock));
 	if (!resolution)
 		return 0;
 	return put_timespec(resolution, coarse ? TICK_NS : 1);
