@@ -12,6 +12,9 @@ HOSTED_SANITIZE = $(RING_FLAGS)
 HOSTED_SET ?= PAGE_LOCK=sequence NAME_HASH=linux-2.2
 .DEFAULT_GOAL := ring
 include hosted/hosted.mk
+include $(HOSTED_O)/include/generated/rooms.mk
+$(HOSTED_O)/include/generated/rooms.mk: $(HOSTED_CONFIG)
+	@:
 
 RING_HOOKS := -fsanitize=thread -Wno-tsan --param tsan-distinguish-volatile=1 \
 	$(foreach f,memcpy memmove memset memcmp,-fno-builtin-$(f) -D$(f)=ring_$(f))
@@ -20,7 +23,7 @@ RING_PLAIN := core/lock/lockdep.c hosted/harness/runner.c \
 	$(addprefix hosted/machine/,kernel.c disk.c mmu.c user.c start.c hash.c shared/in_use.c shared/begin.c)
 RING_OWN := $(wildcard hosted/interleave/ring/*.c hosted/interleave/programs/*.c)
 RING_TOYS := $(wildcard hosted/interleave/toys/*.c)
-RING_KERNEL := $(filter-out $(RING_PLAIN),$(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH)) \
+RING_KERNEL := $(filter-out $(RING_PLAIN) $(addsuffix /%,$(ABSENT_ROOMS)),$(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH)) \
 	hosted/harness/harness.c # it takes locks
 RING_OBJECTS := $(patsubst %.c,$(HOSTED_O)/%.o,$(RING_OWN) $(RING_TOYS))
 RING_LIBRARY := $(patsubst %.c,$(HOSTED_O)/%.o,$(RING_KERNEL) $(RING_PLAIN))

@@ -40,6 +40,9 @@ RUNS = {
 }
 USUAL_RUNS = 600
 
+# Mounts whose references are one number, pages that are looked up under their bucket's lock.
+IN_THE_DEFAULT_FORM = ["lockless_umount", "lockless_mounts", "lockless_binds", "frames_read", "percpu_limit"]
+
 # What each toy's defect looks like when it is found; and where the other task was.
 PLANTED = {
     "toy_counter": ("data race on static data", "count_plain"),
@@ -52,18 +55,29 @@ PLANTED = {
 }
 
 
-@pytest.fixture(scope="session")
-def ring() -> Path:
+def build(output: Path, *choices: str) -> Path:
     """The program, built: one at a time."""
-    OUTPUT.mkdir(parents=True, exist_ok=True)
+    output.mkdir(parents=True, exist_ok=True)
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    command = ["make", "-f", "hosted/interleave/interleave.mk", f"-j{os.cpu_count() or 1}"]
-    command += [f"HOSTED_O={os.path.relpath(OUTPUT, TOP)}"]
-    with (OUTPUT / ".lock").open("w") as handle:
+    command = ["make", "-f", "hosted/interleave/interleave.mk", f"-j{os.cpu_count() or 1}", *choices]
+    command += [f"HOSTED_O={os.path.relpath(output, TOP)}"]
+    with (output / ".lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         built = subprocess.run(command, cwd=TOP, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, f"the ring does not build:\n{built.stdout[-3000:]}\n{built.stderr[-3000:]}"
-    return OUTPUT / "ring"
+    return output / "ring"
+
+
+@pytest.fixture(scope="session")
+def ring() -> Path:
+    """With what is looked up without locks, and counts that are shared out to CPUs."""
+    return build(OUTPUT)
+
+
+@pytest.fixture(scope="session")
+def default_ring() -> Path:
+    """With the lock schemes and counts of the default kernel."""
+    return build(OUTPUT.with_name(f"{OUTPUT.name}-default"), "HOSTED_SET=", "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y")
 
 
 def run(ring: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -76,6 +90,12 @@ def test_program(ring, program):
     result = run(ring, program, "--runs", str(RUNS.get(program, USUAL_RUNS)))
     assert result.returncode == 0 and f"ok {program}:" in result.stdout, (result.stdout + result.stderr)[-8000:]
     print(result.stdout)
+
+
+@pytest.mark.parametrize("program", IN_THE_DEFAULT_FORM)
+def test_program_in_the_default_form(default_ring, program):
+    """The same where what the other ring leaves out is at work."""
+    test_program(default_ring, program)
 
 
 @pytest.mark.parametrize("toy", PLANTED)

@@ -150,10 +150,14 @@ RING_PROGRAM(rcu_many, prepare, 100)
 /* ---- shares of CPUs ---------------------------------------------------------------------------
  */
 
+#ifndef CONFIG_PERCPU_COUNTS
+#define PERCPU_BATCH 32
+#endif
+
 static struct percpu_counter counter;
 static atomic_t counted, begun_counting;
 
-/* More than a CPU keeps to itself. */
+/* More than a CPU keeps to itself, where it does that. */
 static void count_up(void *unused)
 {
 	(void)unused;
