@@ -89,10 +89,12 @@ def read_counts(text: str, out: Path) -> dict[str, Any]:
     """What the caches of --cache-sim @text counted, for Result.cachesim."""
     try:
         counted = json.loads(out.read_text())
-    except (OSError, ValueError):
+    except OSError:
         raise LabError(
             "this QEMU has counted nothing: was it built with plugins (qemu-system-x86_64 -plugin)?"
         ) from None
+    except ValueError as error:
+        raise LabError(f"what the simulation of the caches wrote at the machine's end is no JSON: {error}") from None
     several = parse_machine(text) if is_several(text) else None
     specification = several or parse_specification(text)
     if specification.from_mark and not counted["by_program"]:

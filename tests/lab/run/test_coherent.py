@@ -149,6 +149,7 @@ def ladder(simulated, case, smp, **options):
     ]
     found = simulated(job, smp, **{"cache_sim": "current-16,from=mark", **options})
     assert found["parts"][1]["done"] == smp, "each process has a CPU of its own"
+    assert "?" not in found["locks"] and found["unbalanced"] == 0, "an interrupt came between a mark and its reads"
     return found
 
 

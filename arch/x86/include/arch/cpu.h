@@ -46,14 +46,17 @@ struct arch_task {
 #define TURN_MARK(event)                                                                           \
 	__asm__ __volatile__(".long 0x841f0f, %c0" ::"i"(0xc4c4fe00 | (event)) : "memory")
 
-/* A mark, and then one byte read at @first and one at @second, in this order and nothing between:
- * their addresses are seen. Returns what @second holds. */
+/* A mark, and then one byte read at @first and one at @second, in this order and nothing between,
+ * not even an interrupt, whose reads would be taken for these: their addresses are seen. Returns
+ * what @second holds. */
 static __always_inline u8 arch_turn_mark_reads(u32 event, const volatile void *first,
 					       const volatile void *second)
 {
 	u8 value;
 
-	__asm__ __volatile__(".long 0x841f0f, %c1\n\tmovb (%2), %0\n\tmovb (%3), %0"
+	__asm__ __volatile__("pushfq\n\tcli\n\t"
+			     ".long 0x841f0f, %c1\n\tmovb (%2), %0\n\tmovb (%3), %0\n\t"
+			     "popfq"
 			     : "=&q"(value)
 			     : "i"(0xc4c4fe00 | event), "r"(first), "r"(second)
 			     : "memory");

@@ -300,15 +300,22 @@ static void kernel_mark(unsigned int number, void *data)
 	run(number, frame_of(&cpus[number])->region, mark >> 32);
 }
 
+/* "?": nothing that a class could be called by, so that there was none. */
 static const char *class_name(uint64_t address)
 {
+	const char *text;
 	uint64_t name;
 
 	if (address < IMAGE || !image_at_host)
 		return "?";
 	memcpy(&name, (const void *)(uintptr_t)(image_at_host + (address - IMAGE)), sizeof(name));
-	return name < IMAGE ? "(unnamed)"
-			    : (const char *)(uintptr_t)(image_at_host + (name - IMAGE));
+	if (name < IMAGE)
+		return "(unnamed)";
+	text = (const char *)(uintptr_t)(image_at_host + (name - IMAGE));
+	for (const char *at = text; *at; at++)
+		if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\')
+			return "?";
+	return text;
 }
 
 static void write_counts(void)
