@@ -10,8 +10,9 @@ from rich.console import Console
 from lab.base.paths import LabError
 from lab.report.collect import Results, Section, collect
 from lab.report.sensitivity import sensitivities
-from lab.sweep.experiment import find, load
+from lab.sweep.experiment import load
 from lab.sweep.store import Store
+from lab.sweep.toml.files import find
 
 
 def gather(names: list[str], every: bool, results: Path | None, full: bool) -> list[Section]:

@@ -11,16 +11,18 @@ from pathlib import Path
 from lab.base.paths import TOP, LabError
 from lab.report.command import gather, report
 from lab.sweep.command import Request, sweep
-from lab.sweep.experiment import FOLDER
+from lab.sweep.toml.files import FOLDER, like_of
 
 GROUPS = ("lever", "santos", "seltzer", "all")
 
 
-def group(name: str) -> list[str]:
-    """The names of a group's experiments: those whose file's name begins with the group's."""
+def group(name: str, full: bool = False) -> list[str]:
+    """The names of a group's experiments: those whose file's name begins with the group's. What is only another experiment
+    on another machine takes too long for a demonstration, and belongs to it with @full."""
     if name not in GROUPS:
         raise LabError(f"nothing to reproduce is called '{name}'. There are: {', '.join(GROUPS)}")
-    found = [path.stem for path in sorted(FOLDER.glob("*.toml")) if name == "all" or path.stem.startswith(f"{name}-")]
+    files = [path for path in sorted(FOLDER.glob("*.toml")) if name == "all" or path.stem.startswith(f"{name}-")]
+    found = [path.stem for path in files if full or not like_of(path)]
     if not found:
         raise LabError(f"experiments/ has no {name}-*.toml")
     return found
@@ -31,7 +33,7 @@ def reproduce(
 ) -> int:
     """All experiments of a group as one sweep, and the report of what came of it. @replay: the part of santos that boots
     nothing; it writes into the report's folder and returns what is to be printed."""
-    request.names, request.group = group(name), name
+    request.names, request.group = group(name, request.full), name
     status = sweep(request)
     if request.check or request.dry_run:
         return status

@@ -7,7 +7,6 @@ whether its defconfigs, settings and programs exist is asked by lab/sweep/valida
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,11 +14,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lab.base.paths import TOP, LabError
-from lab.sweep.toml_lines import Path as Place
-from lab.sweep.toml_lines import line_numbers, line_of
+from lab.sweep.toml import like
+from lab.sweep.toml.files import find, located, read, tables
+from lab.sweep.toml.lines import Path as Place
 
-FOLDER = TOP / "experiments"
 CACHES = ("page", "buffer", "inode", "dentry")
 SOURCES = (
     "metric:NAME", "counters:CACHE.FIELD", "simulated:RATE", "simulated:seconds", "stats:CACHE.FIELD", "cachesim:CACHE.FIELD",
@@ -289,7 +287,9 @@ class Variant(Part):
 class Experiment(Part):
     name: Name
     title: Name
+    like: str = ""  # the experiment that has what is not said here (lab/sweep/like.py)
     paper: str = ""
+    settings: list[str] = []  # of all kernels, before their own
     reference: str
     seeds: Seeds
     full_seeds: Seeds | None = None
@@ -352,55 +352,16 @@ def load(name: str | Path) -> Experiment:
     return parse(read(path), path)
 
 
-def read(path: Path) -> str:
-    """The text of an experiment's file."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabError(f"{path}: cannot be read: {error}") from None
-
-
-def find(name: str | Path) -> Path:
-    """The file of an experiment that is given by name or by path."""
-    path = Path(name)
-    if path.suffix == ".toml":
-        if not path.exists():
-            raise LabError(f"there is no file {path}")
-        return path
-    if not (FOLDER / f"{name}.toml").exists():
-        there = "\n".join(f"  {file.stem}" for file in sorted(FOLDER.glob("*.toml")))
-        raise LabError(f"no experiment '{name}' in experiments/. There are:\n{there}")
-    return FOLDER / f"{name}.toml"
-
-
 def parse(text: str, path: Path) -> Experiment:
     """The experiment that @text, the content of @path, describes."""
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        match = re.search(r"\(at line (\d+), column \d+\)", str(error))
-        where, what = (match[1], str(error).replace(match[0], "").strip()) if match else ("1", str(error))
-        raise LabError(f"{path}:{where}: this is no TOML: {what}") from None
-    try:
-        experiment = Experiment.model_validate(data)
+        experiment = Experiment.model_validate(like.with_settings(tables(text, path)))
     except ValidationError as error:
         raise located(path, text, [_fault(one) for one in error.errors()]) from None
     faults = list(_inconsistent(experiment, path))
     if faults:
         raise located(path, text, faults)
     return experiment
-
-
-def located(path: Path, text: str, faults: list[tuple[Place, str]]) -> LabError:
-    """All @faults as one error: `file:line: table: what is wrong, what is allowed`."""
-    numbers = line_numbers(text)
-    lines = sorted({(line_of(numbers, place), f"{_spoken(place)}{what}") for place, what in faults})
-    return LabError("\n".join(f"{path}:{line}: {what}" for line, what in lines))
-
-
-def _spoken(place: Place) -> str:
-    words = [str(word) for word in place if not isinstance(word, int)]
-    return f"{'.'.join(words)}: " if words else ""
 
 
 def _fault(error: Any) -> tuple[Place, str]:

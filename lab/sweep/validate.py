@@ -19,8 +19,9 @@ from lab.guest.packages import package_set
 from lab.run.cachesim.several import is_several, parse_machine
 from lab.run.cachesim.specification import parse_specification
 from lab.run.cmdline import check_sizing
-from lab.sweep.experiment import Experiment, Kernel, find, located, parse, read
-from lab.sweep.toml_lines import Path as Place
+from lab.sweep.experiment import Experiment, Kernel, parse
+from lab.sweep.toml.files import find, located, read
+from lab.sweep.toml.lines import Path as Place
 
 LOADS = re.compile(r"^(?:const )?struct load \w+ = \{\s*(?:\.name = )?\"([\w-]+)\"", re.MULTILINE)
 UPPER_LIMIT = 255  # words of a job (lab/run/machine.py: the kernel's limit of arguments)

@@ -29,7 +29,7 @@ from lab.report.numbers import Sample
 from lab.report.web import charts
 from lab.report.web.drawing import Chart, variable
 from lab.report.web.printed import Group, printed
-from lab.sweep import experiment as files
+from lab.sweep.toml import files
 
 FOLDER = Path(__file__).parent
 CHARTS = 20  # at most on the first page

@@ -10,8 +10,9 @@ from typing import Any
 
 from lab.report.collect import Section, collect
 from lab.report.sensitivity import sensitivities
-from lab.sweep.experiment import CACHES, Experiment, Kernel, Variant, find, load
+from lab.sweep.experiment import CACHES, Experiment, Kernel, Variant, load
 from lab.sweep.store import Cell, Store, Use
+from lab.sweep.toml.files import find
 
 TABLES = [f"lever-table{number}" for number in range(1, 7)]
 CLOCK = 450  # MHz

@@ -12,7 +12,8 @@ from lab.report import summary, words
 from lab.report.numbers import Ratio, Run, sample
 from lab.report.text import plain
 from lab.report.verdicts import WORDS, Verdict
-from lab.sweep.experiment import FOLDER, find, load
+from lab.sweep.experiment import load
+from lab.sweep.toml.files import FOLDER, find
 from tests.lab.report import plausible_results
 from tests.lab.report.report_samples import TEXT, section
 
@@ -59,6 +60,9 @@ def test_the_order_is_the_papers_and_hash_costs_are_last():
     oldest = sum(name.startswith("seltzer-") for name in found)
     assert {name.partition("-")[0] for name in found[:oldest]} == {"seltzer"}, "the oldest text first"
     assert {*found[:2]} == {"seltzer-buckets", "seltzer-reread"} and {name.partition("-")[2] for name in found[oldest - 4 : oldest]} == {"today", "today-memory", "today-text", "ycsb"}  # fmt: skip
+    alike = [one.experiment.name for one in sections if one.experiment.like]
+    assert all(found.index(name) == found.index(name.removesuffix("-4")) + 1 for name in alike)
+    found = [name for name in found if name not in alike]
     assert found[oldest : oldest + 7] == [*plausible_results.TABLES, "lever-histograms"]
     assert found[-1] == "lever-hashcost"
     assert found.index("lever-profile") < found.index("lever-shrink") < found.index("lever-inline")

@@ -18,13 +18,14 @@ import pytest
 from lab.base.paths import TOP, LabError
 from lab.report import reproduce
 from lab.report.reproduce import group
-from lab.sweep import command, experiment, kernels
+from lab.sweep import command, kernels
 from lab.sweep import plan as planning
 from lab.sweep.command import number_list
 from lab.sweep.plan import Plan
 from lab.sweep.progress import Estimate, spoken
 from lab.sweep.runner import finished_cell
 from lab.sweep.store import Store
+from lab.sweep.toml import files
 from lab.sweep.validate import load
 
 PATIENCE = float(os.environ.get("CW_PATIENCE", "1"))
@@ -466,7 +467,7 @@ def test_reproduce_sweeps_a_group_and_writes_its_report(tmp_path, monkeypatch, c
     finding = '\n[[expect]]\ntext = "the same"\nmeasure = "n"\nmore = "reference"\nthan = "12 bits"\n'
     write(folder, (HEAD + OTHER + WORKLOAD + finding).replace('"small"', '"lever-small"'), "lever-small")
     write(folder, "this is another group's", "santos-small")
-    for module in (reproduce, experiment):
+    for module in (reproduce, files):
         monkeypatch.setattr(module, "FOLDER", folder)
     monkeypatch.delenv("CW_BUILD", raising=False)
     request = command.Request([], results=tmp_path / "r.sqlite")
