@@ -153,6 +153,14 @@ def ladder(simulated, case, smp, **options):
     return found
 
 
+@pytest.mark.parametrize(("preset", "smp"), [("poweredge-6300", 4), ("x440", 8)])
+def test_the_papers_machines_run(simulated, preset, smp):
+    """Walks without locks on all of a machine's CPUs take as long as on one, whatever its caches and its bus."""
+    slowest = {n: ladder(simulated, "stat one", n, cache_sim=f"{preset},from=mark")["parts"][1] for n in (1, smp)}
+    assert slowest[1]["slowest"] <= slowest[smp]["slowest"] < 1.1 * slowest[1]["slowest"]
+    assert slowest[smp]["dentry"]["lookups"] == smp * slowest[1]["dentry"]["lookups"] > 0
+
+
 def test_a_seed_is_a_run(simulated):
     """The same counts twice, and others by another seed."""
     first, again, other = (ladder(simulated, "mixed", 4, seed=seed) for seed in (1, 1, 2))

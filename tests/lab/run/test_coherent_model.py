@@ -259,6 +259,18 @@ def test_a_bus_carries_one_transaction_at_a_time(machine):
         assert two.written_back == 256 * (round_ + 1) - 64
 
 
+def test_what_is_written_back_takes_the_bus_and_nobody_waits_but_who_comes_then(machine):
+    two = machine(2, third=False, bus=18)
+    for address in range(0, 4096, LINE):
+        two.access(0, address, WRITE)
+    begin = two.now(0)
+    two.run(1, begin)
+    two.access(0, 4096, WRITE)  # drives a written line out
+    two.access(1, 0x20000, READ)
+    assert two.written_back == 1 and two.now(0) == begin + 200
+    assert two.now(1) == begin + 200 + 2 * 18 and two.for_bus == 2 * 18
+
+
 def test_a_dirty_line_goes_to_who_asks_and_is_not_lost(machine):
     """States, step by step."""
     three = machine(3)
