@@ -190,19 +190,10 @@ static void move_buffer(void *unused)
 	put_page(page);
 }
 
-/* A page's buffer for the block that is looked for, which goes with the page. */
-static void map_and_free(void *unused)
+static void let_go_of_page(void *page)
 {
-	struct page *page = alloc_page(GFP_KERNEL | GFP_ZERO);
-
-	(void)unused;
-	page->buffers = NULL;
-	CHECK_EQUAL(create_page_buffers(page, device), 0);
-	map_page_buffer(&page->buffers[0], wanted);
-	for (unsigned i = 0; i < buffers_of_page(page); i++)
-		forget_page_buffer(&page->buffers[i]);
+	forget_page_buffer(&((struct page *)page)->buffers[0]);
 	CHECK(free_page_buffers(page));
-	put_page(page);
 }
 
 static void find_once(void *unused)
@@ -210,19 +201,25 @@ static void find_once(void *unused)
 	(void)unused;
 	struct buffer *buffer = find_buffer(device, wanted);
 
+	CHECK(!buffer || buffer->block == wanted);
 	brelse(buffer);
 }
 
-/* Who has come to it too late does not hold it up. */
+/* A page's buffer goes with the page: who has come to it too late does not hold it up. */
 RING_PROGRAM(buffers_let_go, world_ext2, 400)
 {
+	struct page *page = alloc_page(GFP_KERNEL | GFP_ZERO);
 	u64 number;
 
 	make_wanted(&wanted, &number);
 	wanted = 200; /* nobody's */
+	page->buffers = NULL;
+	CHECK_EQUAL(create_page_buffers(page, device), 0);
+	map_page_buffer(&page->buffers[0], wanted);
 	task_start(find_once, NULL);
-	task_start(map_and_free, NULL);
+	task_start(let_go_of_page, page);
 	ring_run();
+	put_page(page);
 	world_unmount();
 }
 
