@@ -216,7 +216,8 @@ RING_PROGRAM(buffers_let_go, world_ext2, 400)
 	page->buffers = NULL;
 	CHECK_EQUAL(create_page_buffers(page, device), 0);
 	map_page_buffer(&page->buffers[0], wanted);
-	task_start(find_once, NULL);
+	for (unsigned i = 0; i < 4; i++)
+		task_start(find_once, NULL);
 	task_start(let_go_of_page, page);
 	ring_run();
 	put_page(page);
