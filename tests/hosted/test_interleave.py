@@ -22,6 +22,7 @@ PROGRAMS = [
     for source in sorted([*RING.glob("programs/*.c"), *RING.glob("toys/*.c")])
     for name in re.findall(r"^RING_PROGRAM\((\w+),", source.read_text(), re.MULTILINE)
 ]
+LOOKUPS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_"))]
 KERNEL = [name for name in PROGRAMS if not name.startswith("toy_")]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
@@ -33,6 +34,11 @@ RUNS = {
     "sync_meets": 2500,
     "map_extend": 2000,
     "inode_changes": 2500,
+    "inodes_evicted": 2500,
+    "buffers_let_go": 6000,
+    "buffers_evicted": 1200,
+    "buffers_of_files": 1200,
+    "buffers_beside": 1200,
     "lockless_evict": 2500,
     "lockless_reclaim": 2500,
     "lockless_replaced": 1200,
@@ -52,18 +58,30 @@ PLANTED = {
 }
 
 
-@pytest.fixture(scope="session")
-def ring() -> Path:
-    """The program, built: one at a time."""
-    OUTPUT.mkdir(parents=True, exist_ok=True)
+def build(output: Path, *settings: str) -> Path:
+    """The program with these settings, or with the usual ones, built: one at a time."""
+    output.mkdir(parents=True, exist_ok=True)
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     command = ["make", "-f", "hosted/interleave/interleave.mk", f"-j{os.cpu_count() or 1}"]
-    command += [f"HOSTED_O={os.path.relpath(OUTPUT, TOP)}"]
-    with (OUTPUT / ".lock").open("w") as handle:
+    command += [f"HOSTED_O={os.path.relpath(output, TOP)}"]
+    command += [f"HOSTED_SET={' '.join(settings)}"] if settings else []
+    with (output / ".lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         built = subprocess.run(command, cwd=TOP, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, f"the ring does not build:\n{built.stdout[-3000:]}\n{built.stderr[-3000:]}"
-    return OUTPUT / "ring"
+    return output / "ring"
+
+
+@pytest.fixture(scope="session")
+def ring() -> Path:
+    return build(OUTPUT)
+
+
+@pytest.fixture(scope="session")
+def ring_with_buckets() -> Path:
+    """Pages, buffers and dentries with the locks of buckets; inodes without, for whose sake alone they wait for readers."""
+    settings = ("DENTRY_LOCK=bucket", "INODE_LOCK=sequence", "NAME_HASH=linux-2.2")
+    return build(OUTPUT.parent / f"{OUTPUT.name}-buckets", *settings)
 
 
 def run(ring: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -76,6 +94,13 @@ def test_program(ring, program):
     result = run(ring, program, "--runs", str(RUNS.get(program, USUAL_RUNS)))
     assert result.returncode == 0 and f"ok {program}:" in result.stdout, (result.stdout + result.stderr)[-8000:]
     print(result.stdout)
+
+
+@pytest.mark.parametrize("program", LOOKUPS)
+def test_lookup_with_buckets(ring_with_buckets, program):
+    """The same by the locks that are the default."""
+    result = run(ring_with_buckets, program, "--runs", str(USUAL_RUNS))
+    assert result.returncode == 0 and f"ok {program}:" in result.stdout, (result.stdout + result.stderr)[-8000:]
 
 
 @pytest.mark.parametrize("toy", PLANTED)
