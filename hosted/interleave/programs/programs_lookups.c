@@ -4,6 +4,7 @@
  * others come into their bucket and leave it. Who finds one has the one that he looked for; what
  * is there is found; each lookup is counted, once.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "fs/block/dirty.h"
@@ -319,38 +320,62 @@ static void get_kept(void *unused)
 	}
 }
 
-#define MADE 6
+#define FILES 17 /* more than buckets */
 
-/* So many that some are in the bucket of what is looked for. */
-static void make_and_remove_files(void *unused)
+static ino_t beside; /* of an inode in the bucket of the one that is kept */
+
+/* Two files in one bucket: one is kept, and no other is in memory. */
+static void keep_inode(void)
 {
-	static const char *const names[MADE] = {"/mnt/a", "/mnt/b", "/mnt/c",
-						"/mnt/d", "/mnt/e", "/mnt/f"};
-
-	(void)unused;
-	for (unsigned i = 0; i < 2; i++, ring_user()) {
-		for (unsigned n = 0; n < MADE; n++)
-			CHECK_EQUAL(sys_mknodat(AT_FDCWD, names[n], S_IFREG | 0600, 0), 0);
-		for (unsigned n = 0; n < MADE; n++)
-			CHECK_EQUAL(sys_unlinkat(AT_FDCWD, names[n], 0), 0);
-	}
-}
-
-/* One that is always there is always found, and counted. */
-RING_PROGRAM(inodes_beside, world_ext2, 60)
-{
+	ino_t in_bucket[16] = {0};
 	u64 block;
 
 	make_wanted(&block, &wanted);
+	for (unsigned n = 0; n < FILES; n++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "/mnt/%u", n);
+		CHECK_EQUAL(sys_mknodat(AT_FDCWD, name, S_IFREG | 0600, 0), 0);
+		struct inode *inode = inode_by_path(name);
+		u32 bucket = inode_hash((uintptr_t)sb, inode->number, inode_cache_hash.bits);
+
+		wanted = in_bucket[bucket] ?: wanted;
+		beside = in_bucket[bucket] ? inode->number : beside;
+		in_bucket[bucket] = inode->number;
+		iput(inode);
+	}
+	sys_sync();
+	forget_names(NULL);
 	kept_inode = iget(sb, wanted);
 	CHECK(!IS_ERR(kept_inode));
+}
+
+static void come_and_go(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		struct inode *inode = iget(sb, beside);
+
+		CHECK(!IS_ERR(inode));
+		CHECK_EQUAL(inode->number, beside);
+		iput(inode);
+		shrink_icache(100);
+		shrink_icache(100);
+	}
+}
+
+/* One that is always there is always found, and counted, while another comes into its bucket and is
+ * reclaimed. */
+RING_PROGRAM(inodes_beside, world_ext2, 100)
+{
+	keep_inode();
 	u64 before = counted(&inode_cache_hash);
 
 	task_start(get_kept, NULL);
 	task_start(get_kept, NULL);
-	task_start(make_and_remove_files, NULL);
+	task_start(come_and_go, NULL);
 	ring_run();
-	CHECK_EQUAL(counted(&inode_cache_hash) - before, 2 * LOOKS);
+	CHECK_EQUAL(counted(&inode_cache_hash) - before, 2 * LOOKS + ROUNDS);
 	iput(kept_inode);
 	world_unmount();
 }
