@@ -89,7 +89,7 @@ def rooms() -> tuple[Room, ...]:
         if name not in used
     ]
     locks = [choose.DEFAULTS[f"{cache.upper()}_LOCK"] for cache in choose.LOCK_CACHES]
-    others = tuple(f"hash/lock/{name}{part}.h" for name in choose.schemes() if name not in locks for part in ("", "_*"))
+    others = (*(f"hash/lock/{name}.h" for name in choose.schemes() if name not in locks), "hash/lock/sequence_*.h")
     schemes = Room("lock schemes", "PAGE_LOCK, DENTRY_LOCK ...", others, symbol=WITH_LOCKS)
     return (functions, *tables, schemes, *ROOMS, *folders())
 
