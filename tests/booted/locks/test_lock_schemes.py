@@ -25,10 +25,10 @@ LOOKUPS = """
 cd /root
 for i in $(seq 60); do echo text $i > file$i; done
 sync
-drop() { for n in $(seq 150); do echo 3 > /proc/sys/vm/drop_caches; done; }
-look() { for n in $(seq 30); do for i in $(seq 60); do read found < file$i; [ "$found" = "text $i" ] || echo wrong: $found; done; done; }
-make() { for n in $(seq 80); do for i in 1 2 3 4 5 6 7 8; do echo new > new$i; done; rm new?; done; }
-scan() { for n in 1 2 3 4; do cat /dev/ram0 > /dev/null; done; }
+drop() { for n in $(seq 30); do echo 3 > /proc/sys/vm/drop_caches; done; }
+look() { for n in $(seq 6); do for i in $(seq 60); do read found < file$i; [ "$found" = "text $i" ] || echo wrong: $found; done; done; }
+make() { for n in $(seq 16); do for i in 1 2 3 4 5 6 7 8; do echo new > new$i; done; rm new?; done; }
+scan() { cat /dev/ram0 > /dev/null; }
 drop & look & look & make & scan & wait
 echo looked
 """
