@@ -4,14 +4,13 @@
  *
  * A metadata buffer has memory of its own and stands on the used list, which reclaim walks
  * from the old end, giving what B_REFERENCED marks a second round. The buffers of file pages are
- * not on it; their page owns them. A lookup takes the lock of its bucket alone; list_lock is for
- * what comes and goes.
+ * not on it; their page owns them. A lookup takes the lock of its bucket alone, or none
+ * (unlocked.h); list_lock is for what comes and goes.
  */
 #include "fs/block/dirty.h"
 
 #include "core/memory/shrinker.h"
 #include "core/memory/slab.h"
-#include "hash/cache.h"
 
 struct buffer_key {
 	const struct block_device *device;
@@ -48,6 +47,8 @@ static inline u32 bucket_of(const struct block_device *device, u64 block)
 	return buffer_hash((u32)device->dev, block, buffer_cache_hash.bits);
 }
 
+#include "fs/block/unlocked.h"
+
 /* Look (@device, @block) up in its locked bucket: HASH_FIND, counted, or HASH_LOOK. */
 static CACHE_LOOKUP struct buffer *lookup(u32 bucket, struct block_device *device, u64 block,
 					     enum hash_operation operation)
@@ -68,13 +69,15 @@ struct buffer *find_buffer(struct block_device *device, u64 block)
 {
 	REGION_MARK(HASH_buffer, 0);
 	u32 bucket = bucket_of(device, block);
+	struct buffer *buffer;
 
-	buffer_table_lock_to_read(&table, NULL, bucket);
-	struct buffer *buffer = lookup(bucket, device, block, HASH_FIND);
-
-	if (buffer)
-		atomic_inc(&buffer->refcount);
-	buffer_table_unlock_read(&table, NULL, bucket);
+	if (!find_unlocked(bucket, device, block, &buffer)) {
+		buffer_table_lock_to_read(&table, NULL, bucket);
+		buffer = lookup(bucket, device, block, HASH_FIND);
+		if (buffer)
+			atomic_inc(&buffer->refcount);
+		buffer_table_unlock_read(&table, NULL, bucket);
+	}
 	REGION_MARK(HASH_buffer, 1);
 	if (buffer && !test_bit(B_REFERENCED, &buffer->flags))
 		set_bit(B_REFERENCED, &buffer->flags);
@@ -91,8 +94,8 @@ static void table_insert(struct buffer *buffer, u32 bucket)
 
 /*
  * Take @buffer out of the table, unless it is in use and may stay. false: it is in use. Whoever
- * finds a buffer counts it under the bucket lock, so once it is out at count 0 it is the caller's
- * alone.
+ * finds a buffer counts it under the bucket lock (or as unlocked.h says), so once it is out at
+ * count 0 it is the caller's alone.
  */
 enum unhash_when { IF_UNUSED, EVEN_IF_USED };
 static bool unhash(struct buffer *buffer, enum unhash_when when)
@@ -100,8 +103,7 @@ static bool unhash(struct buffer *buffer, enum unhash_when when)
 	u32 bucket = bucket_of(buffer->device, buffer->block);
 
 	buffer_table_lock(&table, NULL, bucket);
-	bool idle = smp_load_acquire(&buffer->refcount.counter) == 0 &&
-		    !(READ_ONCE(buffer->flags) & (BIT(B_DIRTY) | BIT(B_LOCKED)));
+	bool idle = unheld(buffer) && !(READ_ONCE(buffer->flags) & (BIT(B_DIRTY) | BIT(B_LOCKED)));
 
 	if ((idle || when == EVEN_IF_USED) && test_and_clear_bit(B_HASHED, &buffer->flags)) {
 		buffer_table_remove(&table, NULL, bucket, buffer);
@@ -128,7 +130,7 @@ static void free_buffer(struct buffer *buffer)
 {
 	ASSERT(list_empty(&buffer->dirty_link) && !test_bit(B_HASHED, &buffer->flags));
 	kfree(buffer->data);
-	kmem_cache_free(buffer_slab, buffer);
+	free_struct(buffer);
 }
 
 /* Free a metadata buffer if nobody uses it. Under list_lock. */
@@ -258,7 +260,7 @@ bool free_page_buffers(struct page *page)
 	for (unsigned i = 0; i < buffers_of_page(page); i++)
 		if (!unhash(&page->buffers[i], IF_UNUSED))
 			return false;
-	kfree(page->buffers);
+	free_array(page->buffers);
 	page->buffers = NULL;
 	return true;
 }
@@ -297,8 +299,7 @@ void map_page_buffer(struct buffer *buffer, u64 block)
 void forget_page_buffer(struct buffer *buffer)
 {
 	unhash(buffer, EVEN_IF_USED);
-	clean_buffer(buffer, TO_FORGET);
-	wait_on_buffer(buffer);
+	abandon_buffer(buffer);
 	while (smp_load_acquire(&buffer->refcount.counter)) /* who reads the device: not long */
 		sleep_ns(100 * NSEC_PER_USEC);
 	buffer->flags = 0;

@@ -29,6 +29,7 @@
  */
 #pragma once
 
+#include "core/lock/rcu.h"
 #include "fs/block/block.h"
 #include "mm/cache/page_cache.h"
 
@@ -72,6 +73,9 @@ struct buffer {
 	struct list_head dirty_link;
 	u64 dirtied_ns;
 	enum buffer_rank rank; /* while it is dirty; under its dirty list's lock */
+#ifdef CONFIG_BUFFER_LOCK_SEQUENCE
+	struct rcu_head rcu; /* once it is dead */
+#endif
 };
 
 /* ---- metadata -------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
  *   I_FREEING  nobody may take a reference any more; it leaves the table and all lists and is freed
  * An inode that is not hashed (tmpfs, pipes) or has no name left (nlink 0) is freed with its last
  * reference. The step from 1 to 0 and I_FREEING are under inode->spin; a finder holds the bucket
- * lock and then spin.
+ * lock (unlocked.h: or none) and then spin.
  *
  * Dirty inodes (times, size, blocks, or pages are) are on sb->dirty until they have been written
  * back.
@@ -210,6 +210,8 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 	}
 }
 
+#include "fs/inode/unlocked.h"
+
 /* @inode, which is I_NEW, from its file system's disk; ERR_PTR: nobody will find it. */
 static struct inode *read_in(struct inode *inode)
 {
@@ -228,7 +230,7 @@ static struct inode *read_in(struct inode *inode)
 struct inode *iget(struct super_block *sb, ino_t number)
 {
 	for (;;) {
-		struct inode *inode = find_inode(sb, number, NULL);
+		struct inode *inode = find_cached(sb, number);
 
 		if (!inode) {
 			struct inode *fresh = inode_alloc(sb);
@@ -241,7 +243,7 @@ struct inode *iget(struct super_block *sb, ino_t number)
 				return read_in(fresh);
 			inode_free(fresh);
 		}
-		wait_event(inode_wait, !(READ_ONCE(inode->flags) & I_NEW));
+		wait_event(inode_wait, !(smp_load_acquire(&inode->flags) & I_NEW));
 		if (READ_ONCE(inode->flags) & I_HASHED)
 			return inode;
 		iput(inode); /* reading it failed for the one before us: try ourselves */

@@ -33,6 +33,8 @@
 #if defined(CONFIG_DENTRY_LOCK_RCU) && !defined(CONFIG_RECORD_KEYS)
 #define LOCKLESS_WALK
 #define free_when_unseen(head, function) call_rcu(head, function)
+#elif defined(CONFIG_INODE_LOCK_SEQUENCE) /* inodes are (fs/inode/unlocked.h) */
+#define free_when_unseen(head, function) call_rcu(head, function)
 #else /* nobody is seen without a reference */
 #define free_when_unseen(head, function) (function)(head)
 #endif

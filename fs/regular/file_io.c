@@ -184,6 +184,8 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 		if (unlikely(must_stop(&error)))
 			break;
 	}
+	if (unlikely(looked == LOOKED_UP && page)) /* the file has shrunk meanwhile */
+		put_page(page);
 	*position = at;
 	touch_atime(file);
 	return at > start ? at - start : error;

@@ -6,4 +6,6 @@
  * is one locked instruction and a store, and a cache line that other CPUs have written. Weakness:
  * of a name that all look up, all write the same lock.
  */
+#define BUCKET_LOCKS (16 * NR_CPUS)
+#define BUCKET_LOCK_SPACING 1
 #include "hash/lock/bucket_locks.h"

@@ -1,12 +1,9 @@
 /*
  * bucket_locks.h - the array of spinlocks that bucket.h and rcu.h share: bucket b has that of index
  * b modulo their number, enough of them that CPUs rarely meet, few enough to stay in the cache.
+ *
+ * BUCKET_LOCKS and BUCKET_LOCK_SPACING, in locks, are the scheme's.
  */
-#ifndef BUCKET_LOCKS
-#define BUCKET_LOCKS (16 * NR_CPUS)
-#define BUCKET_LOCK_SPACING 1 /* in locks: side by side */
-#endif
-
 struct T(locks) {
 	spinlock_t of_bucket[BUCKET_LOCKS][BUCKET_LOCK_SPACING]; /* the first is used */
 };

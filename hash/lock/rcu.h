@@ -16,8 +16,6 @@
  * nothing. (Side by side, sixteen to a line, two of sixteen CPUs that make and remove a file each
  * shared a line in four kernels of ten, and took a third longer.)
  */
-#ifndef BUCKET_LOCKS
 #define BUCKET_LOCKS (64 * NR_CPUS)
 #define BUCKET_LOCK_SPACING 16
-#endif
 #include "hash/lock/bucket_locks.h"

@@ -2,22 +2,23 @@
  * sequence.h - readers take no lock and write nothing; they look whether their bucket has changed
  * meanwhile.
  *
- * Caches: page
+ * Caches: page buffer inode
  * Source: sequence counts as in core/lock/seqcount.h; references to pages that may be another's by
  * now as in Linux 2.6.27 (Nick Piggin's page_cache_get_speculative()). Cost: a lookup reads the
- * count of its bucket's lock before and after, and writes only the count of the page it found; who
- * changes a bucket writes its count twice. A lookup that finds nothing has shown that there is
+ * count of its bucket's lock before and after, and writes only the count of the object it found;
+ * who changes a bucket writes its count twice. A lookup that finds nothing has shown that there is
  * nothing. Weakness: what changes a bucket sends the readers of all that share its lock to the
  * lock.
  *
- * What is found may be freed at any time, and be another object by now: so its memory has to stay
- * readable, and what links it stay a link, as in descriptors of frames (core/memory/page.h).
+ * The reader's part is sequence_find.h, which the cache includes. What is found may be on its way
+ * out, and in another chain by now: so its memory has to stay readable, what links it a link, and
+ * its count of references a count, until the reader has looked again. Descriptors of frames are
+ * always there (core/memory/page.h); buffers and inodes are freed after a grace period
+ * (core/lock/rcu.h).
  */
 #include "core/lock/seqcount.h"
 
-#ifndef BUCKET_LOCKS
-#define BUCKET_LOCKS (16 * NR_CPUS) /* as in bucket_locks.h */
-#endif
+#define BUCKET_LOCKS (16 * NR_CPUS)
 
 struct T(locks) {
 	struct {

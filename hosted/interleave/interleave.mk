@@ -9,7 +9,7 @@
 HOSTED_O ?= build/interleave
 HOSTED_SANITIZE = $(RING_FLAGS)
 # names that collide can be made by a weak hash function (programs_lockless.c)
-HOSTED_SET ?= PAGE_LOCK=sequence NAME_HASH=linux-2.2
+HOSTED_SET ?= PAGE_LOCK=sequence BUFFER_LOCK=sequence INODE_LOCK=sequence NAME_HASH=linux-2.2
 .DEFAULT_GOAL := ring
 include hosted/hosted.mk
 include $(HOSTED_O)/include/generated/rooms.mk
@@ -23,12 +23,13 @@ RING_PLAIN := core/lock/lockdep.c hosted/harness/runner.c \
 	$(addprefix hosted/machine/,kernel.c disk.c mmu.c user.c start.c hash.c shared/in_use.c shared/begin.c)
 RING_OWN := $(wildcard hosted/interleave/ring/*.c hosted/interleave/programs/*.c)
 RING_TOYS := $(wildcard hosted/interleave/toys/*.c)
+RING_HOOKED := $(RING_TOYS) hosted/interleave/programs/programs_lookups.c # it lets go of buffers
 RING_KERNEL := $(filter-out $(RING_PLAIN) $(addsuffix /%,$(ABSENT_ROOMS)),$(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH)) \
 	hosted/harness/harness.c # it takes locks
 RING_OBJECTS := $(patsubst %.c,$(HOSTED_O)/%.o,$(RING_OWN) $(RING_TOYS))
 RING_LIBRARY := $(patsubst %.c,$(HOSTED_O)/%.o,$(RING_KERNEL) $(RING_PLAIN))
 
-$(patsubst %.c,$(HOSTED_O)/%.o,$(RING_KERNEL) $(RING_TOYS)): HOSTED_SANITIZE = $(RING_FLAGS) $(RING_HOOKS)
+$(patsubst %.c,$(HOSTED_O)/%.o,$(RING_KERNEL) $(RING_HOOKED)): HOSTED_SANITIZE = $(RING_FLAGS) $(RING_HOOKS)
 
 $(RING_OBJECTS) $(RING_LIBRARY): hosted/interleave/interleave.mk
 

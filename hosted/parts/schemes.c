@@ -17,10 +17,8 @@
 #include "hash/table/chained_link.h"
 
 #define THREADS 4
-#define OBJECTS 64 /* of each thread */
-#define BUCKETS 8
-#define BUCKET_LOCKS 2 /* so that threads meet */
-#define BUCKET_LOCK_SPACING 1
+#define OBJECTS 16 /* of each thread */
+#define BUCKETS 2  /* so that threads meet */
 #define ROUNDS 20000
 
 struct object {

@@ -56,6 +56,8 @@ ROOMS = (
     Room("region marks", "REGION_MARKS=y", (), symbol="REGION_MARKS"),
     Room("swap cache's table", "SWAP_TABLE=chained ...", (), symbol="SWAP_TABLE_OWN"),
     Room("pages looked up without locks", "PAGE_LOCK=sequence", (), symbol="PAGE_LOCK_SEQUENCE"),
+    Room("buffers so looked up", "BUFFER_LOCK=sequence", ("fs/block/unlocked.h",), symbol="BUFFER_LOCK_SEQUENCE"),
+    Room("inodes so looked up", "INODE_LOCK=sequence", ("fs/inode/unlocked.h",), symbol="INODE_LOCK_SEQUENCE"),
     Room("ticket locks", "SPINLOCK_TICKET=y", (), symbol="SPINLOCK_TICKET"),
     Room("pruning aggressively", "DENTRY_SHRINK=aggressive", (), symbol="DENTRY_SHRINK_AGGRESSIVE"),
     Room("pruning by priority", "DENTRY_SHRINK=priority", (), symbol="DENTRY_SHRINK_PRIORITY"),
@@ -87,7 +89,7 @@ def rooms() -> tuple[Room, ...]:
         if name not in used
     ]
     locks = [choose.DEFAULTS[f"{cache.upper()}_LOCK"] for cache in choose.LOCK_CACHES]
-    others = tuple(f"hash/lock/{name}.h" for name in choose.schemes() if name not in locks)
+    others = (*(f"hash/lock/{name}.h" for name in choose.schemes() if name not in locks), "hash/lock/sequence_*.h")
     schemes = Room("lock schemes", "PAGE_LOCK, DENTRY_LOCK ...", others, symbol=WITH_LOCKS)
     return (functions, *tables, schemes, *ROOMS, *folders())
 

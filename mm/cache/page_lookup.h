@@ -84,6 +84,8 @@ static __always_inline struct page *page_find_locked(struct address_space *mappi
 }
 
 #ifdef CONFIG_PAGE_LOCK_SEQUENCE
+#include "hash/lock/sequence_find.h"
+
 /* Look with the lock, and let go of @other, which is NULL or was not what is looked for. */
 struct page *page_lookup_again(struct address_space *mapping, pgoff_t index, struct page *other);
 
@@ -97,6 +99,12 @@ static __always_inline int page_compare_changing(const struct page *page,
 	return data_race(page->mapping) != key->mapping;
 }
 
+/* A frame without references is free, or about to be. */
+static __always_inline bool page_take(struct page *page)
+{
+	return atomic_inc_not_zero(&page->refcount);
+}
+
 /* As page_find_locked(), without the lock if nothing changes meanwhile. */
 static __always_inline struct page *page_find_unlocked(struct address_space *mapping, u32 bucket,
 						       pgoff_t index)
@@ -104,17 +112,12 @@ static __always_inline struct page *page_find_unlocked(struct address_space *map
 #ifdef CONFIG_RECORD_KEYS /* in the order in which buckets are locked */
 	return page_find_locked(mapping, bucket, index);
 #endif
-	const seqcount_t *changes = page_table_changes(&page_table_instance.locks, bucket);
 	u64 steps = 0, compares = 0;
 	const struct page_key key = {mapping, index, &compares};
-	u32 begun = read_seqcount_begin(changes);
-	struct page *page = page_table_find(&page_table_instance, &mapping->pages, bucket, &key,
-					    page_compare_changing, &steps);
+	struct page *page;
 
-	/* the reference first, then the look: who removes the page does it the other way round */
-	if (page && unlikely(!atomic_inc_not_zero(&page->refcount)))
-		return page_lookup_again(mapping, index, NULL);
-	if (unlikely(read_seqcount_retry(changes, begun)))
+	if (unlikely(!page_table_find_unlocked(&page_table_instance, &mapping->pages, bucket, &key,
+					       page_compare_changing, page_take, &steps, &page)))
 		return page_lookup_again(mapping, index, page);
 	HASH_COUNT_FIND(page, page, steps, compares);
 	return page;

@@ -22,17 +22,23 @@ PROGRAMS = [
     for source in sorted([*RING.glob("programs/*.c"), *RING.glob("toys/*.c")])
     for name in re.findall(r"^RING_PROGRAM\((\w+),", source.read_text(), re.MULTILINE)
 ]
+LOOKUPS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_"))]
 KERNEL = [name for name in PROGRAMS if not name.startswith("toy_")]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
     "frames_tmpfs": 4000,
-    "frames_read": 1500,
+    "frames_read": 4000,
     "shmem_cut": 2500,
     "shmem_gone": 4000,
     "fsync_meets": 6000,
     "sync_meets": 2500,
     "map_extend": 2000,
     "inode_changes": 2500,
+    "inodes_evicted": 2500,
+    "buffers_let_go": 6000,
+    "buffers_evicted": 1200,
+    "buffers_of_files": 1200,
+    "buffers_beside": 1200,
     "lockless_evict": 2500,
     "lockless_reclaim": 2500,
     "lockless_replaced": 1200,
@@ -70,7 +76,7 @@ def build(output: Path, *choices: str) -> Path:
 
 @pytest.fixture(scope="session")
 def ring() -> Path:
-    """With what is looked up without locks, and counts that are shared out to CPUs."""
+    """With all that is looked up without locks, and counts that are shared out to CPUs."""
     return build(OUTPUT)
 
 
@@ -78,6 +84,13 @@ def ring() -> Path:
 def default_ring() -> Path:
     """With the lock schemes and counts of the default kernel."""
     return build(OUTPUT.with_name(f"{OUTPUT.name}-default"), "HOSTED_SET=", "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y")
+
+
+@pytest.fixture(scope="session")
+def ring_with_buckets() -> Path:
+    """Pages, buffers and dentries with the locks of buckets; inodes without, for whose sake alone they wait for readers."""
+    choices = "HOSTED_SET=DENTRY_LOCK=bucket INODE_LOCK=sequence NAME_HASH=linux-2.2"
+    return build(OUTPUT.with_name(f"{OUTPUT.name}-buckets"), choices)
 
 
 def run(ring: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -96,6 +109,13 @@ def test_program(ring, program):
 def test_program_in_the_default_form(default_ring, program):
     """The same where what the other ring leaves out is at work."""
     test_program(default_ring, program)
+
+
+@pytest.mark.parametrize("program", LOOKUPS)
+def test_lookup_with_buckets(ring_with_buckets, program):
+    """The same by the locks that are the default."""
+    result = run(ring_with_buckets, program, "--runs", str(USUAL_RUNS))
+    assert result.returncode == 0 and f"ok {program}:" in result.stdout, (result.stdout + result.stderr)[-8000:]
 
 
 @pytest.mark.parametrize("toy", PLANTED)

@@ -16,7 +16,10 @@ from lab.base.paths import TOP, output_folder
 from lab.measure import native
 from tests.hosted import tsan
 
-SETTINGS = {"default": [], "bucket": ["DENTRY_LOCK=bucket"]}
+SETTINGS = {
+    "default": [],
+    "others": ["DENTRY_LOCK=bucket", "INODE_LOCK=sequence", "BUFFER_LOCK=sequence", "PAGE_LOCK=sequence"],
+}
 CALLS = {"stat 1", "stat 2", "stat 4", "stat 8", "open+close", "pread 4K", "create+unlink", "rename", "readdir 100"}
 LOOKUPS = {"page cache", "buffer cache", "inode cache", "dentry cache"}
 
