@@ -5,9 +5,10 @@
  * what one task alone uses needs no file references to read: only current changes it. Of a shared
  * table a reader takes a reference to the file, since another thread may close it, unless its last
  * one is gone already. Files, and arrays that were too small, stay in memory for a grace period, so
- * that he needs no lock; who changes one that only he uses needs none either. So does who looks at
- * it from outside (/proc), who keeps the table by another count: when its last task ends, its files
- * are closed, in that task and not under whatever locks the looker has.
+ * that he needs no lock. So does who looks at it from outside (/proc), who keeps the table by
+ * another count: when its last task ends, its files are closed, in that task and not under whatever
+ * locks the looker has. A change takes the lock, unless only current uses the table: who goes
+ * through it from outside takes the lock, too, but against the growth of the arrays alone.
  *
  * The arrays grow by doubling from 64 to FILE_TABLE_MAX descriptors. A number is given out together
  * with its file, so a file in its place is all that says that a number is used.
@@ -22,7 +23,7 @@
 struct file_table {
 	atomic_t refcount; /* tasks */
 	atomic_t holders;  /* who looks at it, and one for all tasks */
-	spinlock_t lock;   /* begin_change(), table_grow(); files and size are read without it */
+	spinlock_t lock;   /* of a change (begin_change()) and of growth; files, size: see above */
 	u32 size;	   /* of the arrays */
 	u32 limit;	   /* numbers below it may be given out */
 	u32 lowest, end;   /* all numbers below the one, none from the other on, are used */
@@ -156,7 +157,7 @@ static __always_inline struct fd get_unless(int number, unsigned refused)
 		fd.file = file_at(table, (u32)number);
 	else
 		fd = fdget_shared(table, (u32)number);
-	if (likely(!fd.file) || likely(!(fd.file->mode & refused)))
+	if (likely(!fd.file || !(fd.file->mode & refused)))
 		return fd;
 	fdput(fd);
 	return (struct fd){NULL, false};

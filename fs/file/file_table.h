@@ -7,7 +7,8 @@
  * where no other task can close it meanwhile. fd_add() gives a file a number and takes its
  * reference over.
  *
- * Lock: the table's own, inside of all that sleep; no file is let go under it.
+ * Lock: the table's own, inside of all that sleep; no file is let go under it. Who alone uses a
+ * table changes it without.
  */
 #pragma once
 
@@ -22,7 +23,7 @@ void file_table_put(struct file_table *table);
 void file_table_hold(struct file_table *table);
 void file_table_release(struct file_table *table);
 /* A reference to the file behind @fd, or NULL. With a table used by one task only no count is
- * taken: the returned word says so in its low bit; give it to fdput(). Hot path. */
+ * taken, as the result says: give it to fdput(). Hot path. */
 struct fd {
 	struct file *file; /* NULL: -EBADF */
 	bool counted;

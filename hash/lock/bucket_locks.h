@@ -1,6 +1,7 @@
 /*
  * bucket_locks.h - the array of spinlocks that bucket.h and rcu.h share: bucket b has that of index
- * b modulo their number, enough of them that CPUs rarely meet, few enough to stay in the cache.
+ * b modulo their number: enough of them that CPUs rarely meet, and for bucket.h, whose lookups take
+ * them, few enough to stay in the cache.
  *
  * BUCKET_LOCKS and BUCKET_LOCK_SPACING, in locks, are the scheme's.
  */

@@ -151,17 +151,17 @@ static s64 read_clock(int clock)
 
 s64 sys_clock_gettime(int clock, void *time)
 {
-	return put_timespec(time, (u64)TRY(read_clock(clock)));
+	s64 ns = TRY(read_clock(clock));
+
+	return put_timespec(time, (u64)ns);
 }
 
 s64 sys_clock_getres(int clock, void *resolution)
 {
-	bool coarse = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE;
+	u64 ns = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE ? TICK_NS : 1;
 
 	TRY(read_clock(clock));
-	if (!resolution)
-		return 0;
-	return put_timespec(resolution, coarse ? TICK_NS : 1);
+	return resolution ? put_timespec(resolution, ns) : 0;
 }
 
 s64 sys_clock_settime(int clock, const void *time)

@@ -287,7 +287,7 @@ class Variant(Part):
 class Experiment(Part):
     name: Name
     title: Name
-    like: str = ""  # the experiment that has what is not said here (lab/sweep/like.py)
+    like: str = ""  # the experiment that has what is not said here (lab/sweep/toml/like.py)
     paper: str = ""
     settings: list[str] = []  # of all kernels, before their own
     reference: str

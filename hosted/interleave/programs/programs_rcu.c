@@ -408,3 +408,61 @@ RING_PROGRAM(descriptors_looked_at, world_tmpfs, 100)
 	file_table_release(owned);
 	world_unmount();
 }
+
+/* ---- a table that its last task but one leaves --------------------------------------------------
+ */
+
+static struct file_table *after_leaving;
+
+/* Within the program: what task_end() does is not seen by who looks for races. */
+static void leave_table(void)
+{
+	struct file_table *table = current->files;
+
+	file_table_get(after_leaving);
+	current->files = after_leaving;
+	file_table_put(table);
+}
+
+static void change_and_leave(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 6 * ROUNDS; i++, ring_user()) {
+		int fd = fd_add(open_path("/mnt/x", O_RDONLY, 0), 0, 0);
+		struct fd found = fdget(fd);
+		char byte = 0;
+
+		CHECK(found.file);
+		CHECK_EQUAL(kernel_read(found.file, &byte, 1, 0), 1);
+		fdput(found);
+		CHECK_EQUAL(fd_close(fd), 0);
+	}
+	leave_table();
+}
+
+static void grow_and_leave(void *unused)
+{
+	struct file *file = open_path("/mnt/x", O_RDONLY, 0);
+
+	(void)unused;
+	for (unsigned fd = TABLE_FULL / 2; fd <= 2 * TABLE_FULL; fd *= 2)
+		CHECK_EQUAL(fd_duplicate(file, fd, 0), fd);
+	fput(file);
+	leave_table();
+}
+
+RING_PROGRAM(descriptors_left_alone, world_tmpfs, 100)
+{
+	struct file_table *table = file_table_create();
+
+	world_mount();
+	CHECK_EQUAL(write_at("/mnt/x", O_CREAT | O_WRONLY, 0, "x", 1), 1);
+	after_leaving = current->files;
+	current->files = table;
+	task_start(grow_and_leave, NULL);
+	task_start(change_and_leave, NULL);
+	current->files = after_leaving;
+	file_table_put(table);
+	ring_run();
+	world_unmount();
+}

@@ -353,9 +353,7 @@ static void entry(void)
 {
 	running->function(running->argument);
 	user_leave();
-	ring_active = false; /* its end is no part of the program */
-	task_end();
-	ring_active = true;
+	task_end(); /* others see what it lets go of */
 	rcu_idle_enter();
 	races_publish(&fibers[0].wake_clock);
 	running->task = NULL;

@@ -122,7 +122,9 @@ def _wrong(text: str, reason: str) -> LabError:
 
 def digest(machine: Machine, counted: dict[str, Any]) -> dict[str, Any]:
     """The counts of the plugin with sums and cycles: the value of `cachesim` in a run's results. `parts` has the same
-    of each part that the program marked."""
+    of each part that the program marked. LabError: the kernel's marks do not fit together."""
+    if counted["unbalanced"] or "?" in counted["whole"]["locks"]:
+        raise LabError("the kernel's marks of locks and regions do not fit together: its counts are worth nothing")
     return {
         **_with_sums(counted["whole"], counted["cpus"]), "specification": str(machine), "clock": machine.clock,
         "cpus": counted["cpus"], "by_program": counted["by_program"],

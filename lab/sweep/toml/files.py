@@ -53,17 +53,19 @@ def _toml(text: str, path: Path) -> dict[str, Any]:
 def tables(text: str, path: Path) -> dict[str, Any]:
     """What @text says, completed by the experiment that it is like."""
     given = _toml(text, path)
+    if faults := like.misshapen(given):
+        raise located(path, text, [((key,), what) for key, what in faults.items()])
     if "like" not in given:
         return given
     try:
         other = find(str(given["like"]))
-        tables = _toml(read(other), other)
+        theirs = _toml(read(other), other)
     except LabError as error:
         raise located(path, text, [(("like",), str(error))]) from None
-    if "like" in tables:
+    if "like" in theirs:
         what = f"'{given['like']}' is itself like another one: name one that says all"
         raise located(path, text, [(("like",), what)])
-    return like.completed(given, tables)
+    return like.completed(given, theirs)
 
 
 def located(path: Path, text: str, faults: list[tuple[Place, str]]) -> LabError:

@@ -15,6 +15,21 @@ OWN = ("name", "title", "like", "sensitivity_seeds")  # never another's
 OF_WORKLOADS = ("histogram", "figure", "expect")
 
 
+def misshapen(tables: Tables) -> dict[str, str]:
+    """What of @tables is not what it has to be, before anything can be merged: its key, and what is wanted."""
+    found = {key: "wanted is a table" for key in ("machine",) if not isinstance(tables.get(key, {}), dict)}
+    for key in ("kernel", "workload", *OF_WORKLOADS):
+        value = tables.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            found[key] = f"wanted are tables, [[{key}]]"
+    machine = tables.get("machine", {})
+    if isinstance(machine, dict) and not isinstance(machine.get("full", {}), dict):
+        found["machine"] = "wanted of full is a table"
+    if not isinstance(tables.get("settings", []), list):
+        found["settings"] = "wanted is a list"
+    return found
+
+
 def completed(given: Tables, other: Tables) -> Tables:
     """@given, the tables of a file, with those of the file it is like, @other, where it has none."""
     found = {key: value for key, value in other.items() if key not in OWN} | given
@@ -22,10 +37,11 @@ def completed(given: Tables, other: Tables) -> Tables:
     full = other.get("machine", {}).get("full", {}) | given.get("machine", {}).get("full", {})
     found["machine"] = machine | {"full": full}
     if "workload" in given:
-        there = _places(found["workload"])
+        there, first = _places(found["workload"]), next(iter(_places(other.get("workload", []))), "")
         for table in OF_WORKLOADS:
             if table not in given:
-                found[table] = [one for one in found.get(table, []) if _is_there(one, there)]
+                kept = (_of_workloads(one, there, first) for one in found.get(table, []))
+                found[table] = [one for one in kept if one]
         found["kernel"] = [_of_places(kernel, there) for kernel in found.get("kernel", [])]
     return found
 
@@ -37,17 +53,19 @@ def with_settings(tables: Tables) -> Tables:
     return tables | {"kernel": kernels} if common else tables
 
 
-def _places(workloads: list[Tables]) -> set[str]:
-    return {name for one in workloads for name in (one.get("cases") or [one.get("name", "")])}
+def _places(workloads: list[Tables]) -> list[str]:
+    return [name for one in workloads for name in (one.get("cases") or [one.get("name", "")])]
 
 
-def _is_there(table: Tables, there: set[str]) -> bool:
-    """Is what @table is about one of the workloads or cases? Without a name it is of the first."""
-    named = table.get("workload", "")
-    return not named or bool(there & set([named] if isinstance(named, str) else named))
+def _of_workloads(table: Tables, there: list[str], first: str) -> Tables:
+    """@table, which is about some workloads or cases of the other, as far as they are there; empty: none of them is.
+    Without a name it is about the other's @first."""
+    named = table.get("workload") or first
+    kept = [name for name in ([named] if isinstance(named, str) else named) if name in there]
+    return table | {"workload": kept[0] if isinstance(named, str) else kept} if kept else {}
 
 
-def _of_places(kernel: Tables, there: set[str]) -> Tables:
+def _of_places(kernel: Tables, there: list[str]) -> Tables:
     """@kernel with the paper's rows of these workloads only."""
     paper = kernel.get("paper", {})
     kept = {name: row for name, row in paper.items() if not isinstance(row, dict) or name in there}

@@ -23,7 +23,7 @@ def test_what_is_given_stands_in_place_of_the_others():
         "machine": {"mem": "128M", "smp": 1, "full": {"timeout": 9, "mem": "1G"}},
         "kernel": [{"name": "k", "settings": ["B=1"], "paper": {"x": {"v": 1}, "y": {"v": 2}}}],
         "workload": [{"name": "x"}, {"name": "y"}],
-        "expect": [{"measure": "m", "workload": "x"}, {"measure": "m", "workload": ["y"]}, {"measure": "m"}],
+        "expect": [{"measure": "m", "workload": "x"}, {"measure": "m", "workload": ["x", "y"]}, {"measure": "m"}],
     }
     given = {"name": "b", "like": "a", "settings": ["A=1"], "machine": {"smp": 4, "full": {"mem": "2G"}}}
     found = like.with_settings(like.completed(given, other))
@@ -34,7 +34,7 @@ def test_what_is_given_stands_in_place_of_the_others():
 
     fewer = like.completed(given | {"workload": [{"name": "z", "cases": ["y"]}]}, other)
     assert fewer["kernel"][0]["paper"] == {"y": {"v": 2}}
-    assert fewer["expect"] == [{"measure": "m", "workload": ["y"]}, {"measure": "m"}]
+    assert fewer["expect"] == [{"measure": "m", "workload": ["y"]}], "without a name it is of the other's first"
     assert other["kernel"][0]["settings"] == ["B=1"], "nothing of the other is changed"
 
 
@@ -58,6 +58,21 @@ def test_like_what_cannot_be(named, reason):
     with pytest.raises(LabError) as caught:
         parse(text, Path("small.toml"))
     assert str(caught.value).startswith("small.toml:3: like: ") and reason in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("machine = 4", "machine: wanted is a table"),
+        ('workload = "scripts"', "workload: wanted are tables, [[workload]]"),
+        ("kernel = [3]", "kernel: wanted are tables, [[kernel]]"),
+        ('settings = "A=1"', "settings: wanted is a list"),
+    ],
+)
+def test_what_is_no_table_is_told_by_its_line(line, wanted):
+    with pytest.raises(LabError) as caught:
+        parse(f'name = "small"\nlike = "lever-table6"\n{line}\n', Path("small.toml"))
+    assert str(caught.value) == f"small.toml:3: {wanted}"
 
 
 def test_a_demonstration_leaves_them_out():

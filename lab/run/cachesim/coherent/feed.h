@@ -90,6 +90,16 @@ static uint8_t is_ahead(unsigned number)
 	return 0;
 }
 
+/* Where on the host the byte of the kernel's image at @address is, or NULL: it is none of it. The
+ * image ends before IMAGE_MOST, and every machine has as much memory. */
+#define IMAGE_MOST (32u << 20)
+static uint8_t *in_image(uint64_t address)
+{
+	if (!image_at_host || address - IMAGE >= IMAGE_MOST)
+		return NULL;
+	return (uint8_t *)(uintptr_t)(image_at_host + (address - IMAGE));
+}
+
 /* One of the reads by which the kernel tells an address. Of the byte turn_ahead the first is seen
  * when it has been done: what is written there now is what the second one finds. */
 static void told(unsigned number, struct frame *frame, uint64_t address, uint64_t physical)
@@ -99,8 +109,8 @@ static void told(unsigned number, struct frame *frame, uint64_t address, uint64_
 		frame->lock = physical;
 	else if (frame->told == TURN_LOCK)
 		frame->class = address;
-	else if (frame->naming && image_at_host && address >= IMAGE)
-		*(uint8_t *)(uintptr_t)(image_at_host + (address - IMAGE)) = is_ahead(number);
+	else if (frame->naming && in_image(address))
+		*in_image(address) = is_ahead(number);
 }
 
 static void gave(unsigned number, struct frame *frame)
@@ -303,19 +313,20 @@ static void kernel_mark(unsigned int number, void *data)
 /* "?": nothing that a class could be called by, so that there was none. */
 static const char *class_name(uint64_t address)
 {
+	const uint8_t *class = in_image(address);
 	const char *text;
 	uint64_t name;
 
-	if (address < IMAGE || !image_at_host)
+	if (!class)
 		return "?";
-	memcpy(&name, (const void *)(uintptr_t)(image_at_host + (address - IMAGE)), sizeof(name));
-	if (name < IMAGE)
+	memcpy(&name, class, sizeof(name));
+	if (!name)
 		return "(unnamed)";
-	text = (const char *)(uintptr_t)(image_at_host + (name - IMAGE));
-	for (const char *at = text; *at; at++)
+	text = (const char *)in_image(name);
+	for (const char *at = text; at && *at; at++)
 		if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\')
 			return "?";
-	return text;
+	return text ? text : "?";
 }
 
 static void write_counts(void)
