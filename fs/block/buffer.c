@@ -47,7 +47,12 @@ static inline u32 bucket_of(const struct block_device *device, u64 block)
 	return buffer_hash((u32)device->dev, block, buffer_cache_hash.bits);
 }
 
+#ifdef CONFIG_BUFFER_LOCK_SEQUENCE
 #include "fs/block/unlocked.h"
+#else
+#define unheld(buffer) (smp_load_acquire(&(buffer)->refcount.counter) == 0)
+#define free_unseen(buffer, free_now) free_now
+#endif
 
 /* Look (@device, @block) up in its locked bucket: HASH_FIND, counted, or HASH_LOOK. */
 static CACHE_LOOKUP struct buffer *lookup(u32 bucket, struct block_device *device, u64 block,
@@ -69,15 +74,19 @@ struct buffer *find_buffer(struct block_device *device, u64 block)
 {
 	REGION_MARK(HASH_buffer, 0);
 	u32 bucket = bucket_of(device, block);
-	struct buffer *buffer;
 
-	if (!find_unlocked(bucket, device, block, &buffer)) {
-		buffer_table_lock_to_read(&table, NULL, bucket);
-		buffer = lookup(bucket, device, block, HASH_FIND);
-		if (buffer)
-			atomic_inc(&buffer->refcount);
-		buffer_table_unlock_read(&table, NULL, bucket);
-	}
+#ifdef CONFIG_BUFFER_LOCK_SEQUENCE
+	struct buffer *found;
+
+	if (likely(find_unlocked(bucket, device, block, &found)))
+		return found;
+#endif
+	buffer_table_lock_to_read(&table, NULL, bucket);
+	struct buffer *buffer = lookup(bucket, device, block, HASH_FIND);
+
+	if (buffer)
+		atomic_inc(&buffer->refcount);
+	buffer_table_unlock_read(&table, NULL, bucket);
 	REGION_MARK(HASH_buffer, 1);
 	if (buffer && !test_bit(B_REFERENCED, &buffer->flags))
 		set_bit(B_REFERENCED, &buffer->flags);
@@ -130,7 +139,7 @@ static void free_buffer(struct buffer *buffer)
 {
 	ASSERT(list_empty(&buffer->dirty_link) && !test_bit(B_HASHED, &buffer->flags));
 	kfree(buffer->data);
-	free_struct(buffer);
+	free_unseen(buffer, kmem_cache_free(buffer_slab, buffer));
 }
 
 /* Free a metadata buffer if nobody uses it. Under list_lock. */
@@ -260,7 +269,7 @@ bool free_page_buffers(struct page *page)
 	for (unsigned i = 0; i < buffers_of_page(page); i++)
 		if (!unhash(&page->buffers[i], IF_UNUSED))
 			return false;
-	free_array(page->buffers);
+	free_unseen(page->buffers, kfree(page->buffers));
 	page->buffers = NULL;
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
  * unlocked.h - buffers that are looked up without a lock, BUFFER_LOCK=sequence: a part of buffer.c,
- * which includes it where it has its table; and what stands there with the other schemes.
+ * which includes it where it has its table.
  *
  * The order is that of hash/lock/sequence_find.h: who looks counts himself first, whatever he has
  * come to, and then looks whether the bucket has changed; unhash() says that it changes, and then
@@ -13,7 +13,8 @@
  * a count: it is one too many for a moment, and makes nobody do more than try again. Only where a
  * file shrinks nobody would; there unheld() knows that it means nothing.
  */
-#ifdef CONFIG_BUFFER_LOCK_SEQUENCE
+#pragma once
+
 #include "hash/lock/sequence_find.h"
 
 /* As buffer_compare(), of one that may be out by now, and another block's. */
@@ -52,7 +53,12 @@ static __always_inline bool find_unlocked(u32 bucket, struct block_device *devic
 		brelse(*found); /* before the memory may go */
 	}
 	rcu_read_unlock();
-	return sure;
+	if (unlikely(!sure))
+		return false;
+	REGION_MARK(HASH_buffer, 1);
+	if (*found && !test_bit(B_REFERENCED, &(*found)->flags))
+		set_bit(B_REFERENCED, &(*found)->flags);
+	return true;
 }
 
 /* Has nobody a reference to @buffer, whose bucket is locked? One that has no block has been waited
@@ -63,21 +69,14 @@ static inline bool unheld(const struct buffer *buffer)
 	       !test_bit(B_MAPPED, &buffer->flags);
 }
 
-static void free_unseen_struct(struct rcu_head *head)
+static void free_memory(struct rcu_head *head)
 {
-	kmem_cache_free(buffer_slab, container_of(head, struct buffer, rcu));
+	struct buffer *buffer = container_of(head, struct buffer, rcu);
+
+	if (buffer->page)
+		kfree(buffer); /* the first of its array */
+	else
+		kmem_cache_free(buffer_slab, buffer);
 }
 
-static void free_unseen_array(struct rcu_head *head)
-{
-	kfree(container_of(head, struct buffer, rcu)); /* the first's */
-}
-
-#define free_struct(buffer) call_rcu(&(buffer)->rcu, free_unseen_struct)
-#define free_array(first) call_rcu(&(first)->rcu, free_unseen_array)
-#else
-#define find_unlocked(bucket, device, block, found) false
-#define unheld(buffer) (smp_load_acquire(&(buffer)->refcount.counter) == 0)
-#define free_struct(buffer) kmem_cache_free(buffer_slab, buffer)
-#define free_array(first) kfree(first)
-#endif
+#define free_unseen(buffer, free_now) call_rcu(&(buffer)->rcu, free_memory)

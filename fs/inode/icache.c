@@ -172,6 +172,10 @@ static bool inode_get_live(struct inode *inode)
 	return true;
 }
 
+#ifdef CONFIG_INODE_LOCK_SEQUENCE
+#include "fs/inode/unlocked.h"
+#endif
+
 /*
  * The lookup that is counted, and named in the report: the cached inode with a reference, or NULL.
  * With @fresh, a second look that is not counted: @fresh goes in unless somebody was faster. One
@@ -183,6 +187,10 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 	bool leaving, count = !fresh;
 	struct inode *inode;
 
+#ifdef CONFIG_INODE_LOCK_SEQUENCE
+	if (count && likely(find_unlocked(sb, number, &inode)))
+		return inode;
+#endif
 	for (;; schedule()) {
 		u64 steps = 0, compares = 0;
 		struct inode_key key = {sb, number, &compares};
@@ -210,8 +218,6 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 	}
 }
 
-#include "fs/inode/unlocked.h"
-
 /* @inode, which is I_NEW, from its file system's disk; ERR_PTR: nobody will find it. */
 static struct inode *read_in(struct inode *inode)
 {
@@ -230,7 +236,7 @@ static struct inode *read_in(struct inode *inode)
 struct inode *iget(struct super_block *sb, ino_t number)
 {
 	for (;;) {
-		struct inode *inode = find_cached(sb, number);
+		struct inode *inode = find_inode(sb, number, NULL);
 
 		if (!inode) {
 			struct inode *fresh = inode_alloc(sb);
@@ -243,7 +249,7 @@ struct inode *iget(struct super_block *sb, ino_t number)
 				return read_in(fresh);
 			inode_free(fresh);
 		}
-		wait_event(inode_wait, !(smp_load_acquire(&inode->flags) & I_NEW));
+		wait_event(inode_wait, !(READ_ONCE(inode->flags) & I_NEW));
 		if (READ_ONCE(inode->flags) & I_HASHED)
 			return inode;
 		iput(inode); /* reading it failed for the one before us: try ourselves */

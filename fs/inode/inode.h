@@ -149,14 +149,13 @@ static inline void ihold(struct inode *inode)
 /* may sleep when last and nlink == 0 */
 void iput(struct inode *inode);
 DEFINE_FREE(iput, struct inode *, if (*variable) iput(*variable))
-/* Set and clear I_* flags: what they were before. By release, so that who finds I_NEW gone, by
- * acquire and without spin, finds what has been read in. */
+/* Set and clear I_* flags: what they were before. */
 static inline u32 inode_change_flags(struct inode *inode, u32 set, u32 clear)
 {
 	guard(spinlock, &inode->spin);
 	u32 old = inode->flags;
 
-	smp_store_release(&inode->flags, (old | set) & ~clear);
+	inode->flags = (old | set) & ~clear;
 	return old;
 }
 /* Something in @inode has changed. The page cache calls this, too, when a page becomes dirty. Any

@@ -1,6 +1,6 @@
 /*
  * unlocked.h - inodes that are looked up without a lock, INODE_LOCK=sequence: a part of icache.c,
- * which includes it where it has find_inode(); and what stands there with the other schemes.
+ * which includes it before find_inode().
  *
  * What is found stays in memory until the reader is through, since inodes are then freed after a
  * grace period (free_when_unseen()); whether it is on its way out inode->spin tells, as ever. Its
@@ -8,36 +8,33 @@
  * stands on it cannot be led astray, and all that a changed bucket can mean here is that he begins
  * anew for nothing.
  */
-#ifdef CONFIG_INODE_LOCK_SEQUENCE
+#pragma once
+
 #include "hash/lock/sequence_find.h"
 
-/* find_inode(), without the bucket's lock if nothing changes meanwhile, and where no keys are
- * recorded, in the order in which buckets are locked. */
-static CACHE_LOOKUP struct inode *find_cached(struct super_block *sb, ino_t number)
+/* true: *@found is the inode, referenced, or NULL, and the lookup is counted. false: look with the
+ * lock, as always where keys are recorded, in the order in which buckets are locked. */
+static __always_inline bool find_unlocked(struct super_block *sb, ino_t number,
+					  struct inode **found)
 {
 #ifdef CONFIG_RECORD_KEYS
-	return find_inode(sb, number, NULL);
+	return false;
 #endif
 	u64 steps = 0, compares = 0;
 	const struct inode_key key = {sb, number, &compares};
-	struct inode *inode;
 
 	REGION_MARK(HASH_inode, 0);
 	u32 bucket = bucket_of(sb, number);
 
 	rcu_read_lock();
 	bool sure = inode_table_find_unlocked(&table, NULL, bucket, &key, inode_compare,
-					      inode_get_live, &steps, &inode);
+					      inode_get_live, &steps, found);
 	rcu_read_unlock();
 	REGION_MARK(HASH_inode, 1);
-	if (unlikely(!sure)) {
-		if (inode)
-			iput(inode); /* which may sleep */
-		return find_inode(sb, number, NULL);
+	if (likely(sure)) {
+		HASH_COUNT_FIND(inode, *found, steps, compares);
+	} else if (*found) {
+		iput(*found); /* which may sleep */
 	}
-	HASH_COUNT_FIND(inode, inode, steps, compares);
-	return inode;
+	return sure;
 }
-#else
-#define find_cached(sb, number) find_inode(sb, number, NULL)
-#endif

@@ -160,9 +160,7 @@ static noinline ssize_t read_pages(struct file *file, struct io *io, loff_t *pos
 
 		if (at >= size)
 			break;
-		n = min(PAGE_SIZE - offset, io->length);
-		if ((loff_t)n > size - at)
-			n = (size_t)(size - at);
+		n = min(min(PAGE_SIZE - offset, io->length), (size_t)(size - at));
 		if (looked == NOT_LOOKED_UP)
 			page = page_lookup(mapping, index);
 		looked = NOT_LOOKED_UP;

@@ -27,7 +27,7 @@ KERNEL = [name for name in PROGRAMS if not name.startswith("toy_")]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
     "frames_tmpfs": 4000,
-    "frames_read": 4000,
+    "frames_read": 1500,
     "shmem_cut": 2500,
     "shmem_gone": 4000,
     "fsync_meets": 6000,
