@@ -9,6 +9,7 @@
 HOSTED_O ?= build/interleave
 HOSTED_SANITIZE = $(RING_FLAGS)
 # names that collide can be made by a weak hash function (programs_lockless.c)
+HOSTED_ROOMS ?= SWAP=y XATTR=y OPENAT2=y
 HOSTED_SET ?= PAGE_LOCK=sequence BUFFER_LOCK=sequence INODE_LOCK=sequence NAME_HASH=linux-2.2
 .DEFAULT_GOAL := ring
 include hosted/hosted.mk
@@ -21,7 +22,7 @@ RING_HOOKS := -fsanitize=thread -Wno-tsan --param tsan-distinguish-volatile=1 \
 RING_FLAGS := -Ihosted/interleave/include -DRING_RACES_FILE='"$(CURDIR)/hosted/interleave/races.txt"'
 RING_PLAIN := core/lock/lockdep.c hosted/harness/runner.c \
 	$(addprefix hosted/machine/,kernel.c disk.c mmu.c user.c start.c hash.c shared/in_use.c shared/begin.c)
-RING_OWN := $(wildcard hosted/interleave/ring/*.c hosted/interleave/programs/*.c)
+RING_OWN := $(wildcard hosted/interleave/ring/*.c hosted/interleave/worlds/*.c hosted/interleave/programs/*.c)
 RING_TOYS := $(wildcard hosted/interleave/toys/*.c)
 RING_HOOKED := $(RING_TOYS) hosted/interleave/programs/programs_lookups.c # it lets go of buffers
 RING_KERNEL := $(filter-out $(RING_PLAIN) $(addsuffix /%,$(ABSENT_ROOMS)),$(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH)) \

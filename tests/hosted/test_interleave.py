@@ -22,7 +22,7 @@ PROGRAMS = [
     for source in sorted([*RING.glob("programs/*.c"), *RING.glob("toys/*.c")])
     for name in re.findall(r"^RING_PROGRAM\((\w+),", source.read_text(), re.MULTILINE)
 ]
-LOOKUPS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_"))]
+OTHERS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_", "percpu_"))]
 KERNEL = [name for name in PROGRAMS if not name.startswith("toy_")]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
@@ -45,9 +45,6 @@ RUNS = {
     "rcu_many": 1500,
 }
 USUAL_RUNS = 600
-
-# Mounts whose references are one number, pages that are looked up under their bucket's lock.
-IN_THE_DEFAULT_FORM = ["lockless_umount", "lockless_mounts", "lockless_binds", "frames_read", "percpu_limit"]
 
 # What each toy's defect looks like when it is found; and where the other task was.
 PLANTED = {
@@ -76,21 +73,17 @@ def build(output: Path, *choices: str) -> Path:
 
 @pytest.fixture(scope="session")
 def ring() -> Path:
-    """With all that is looked up without locks, and counts that are shared out to CPUs."""
+    """With all that is looked up without locks."""
     return build(OUTPUT)
 
 
 @pytest.fixture(scope="session")
-def default_ring() -> Path:
-    """With the lock schemes and counts of the default kernel."""
-    return build(OUTPUT.with_name(f"{OUTPUT.name}-default"), "HOSTED_SET=", "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y")
-
-
-@pytest.fixture(scope="session")
-def ring_with_buckets() -> Path:
-    """Pages, buffers and dentries with the locks of buckets; inodes without, for whose sake alone they wait for readers."""
-    choices = "HOSTED_SET=DENTRY_LOCK=bucket INODE_LOCK=sequence NAME_HASH=linux-2.2"
-    return build(OUTPUT.with_name(f"{OUTPUT.name}-buckets"), choices)
+def other_ring() -> Path:
+    """Pages, buffers and dentries with the locks of buckets; inodes without, for whose sake alone they wait for readers. Counts
+    that are shared out to CPUs."""
+    choices = ["HOSTED_SET=DENTRY_LOCK=bucket INODE_LOCK=sequence NAME_HASH=linux-2.2"]
+    choices += ["HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y PERCPU_COUNTS=y"]
+    return build(OUTPUT.with_name(f"{OUTPUT.name}-other"), *choices)
 
 
 def run(ring: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -105,16 +98,9 @@ def test_program(ring, program):
     print(result.stdout)
 
 
-@pytest.mark.parametrize("program", IN_THE_DEFAULT_FORM)
-def test_program_in_the_default_form(default_ring, program):
-    """The same where what the other ring leaves out is at work."""
-    test_program(default_ring, program)
-
-
-@pytest.mark.parametrize("program", LOOKUPS)
-def test_lookup_with_buckets(ring_with_buckets, program):
-    """The same by the locks that are the default."""
-    result = run(ring_with_buckets, program, "--runs", str(USUAL_RUNS))
+@pytest.mark.parametrize("program", OTHERS)
+def test_program_in_the_other_form(other_ring, program):
+    result = run(other_ring, program, "--runs", str(USUAL_RUNS))
     assert result.returncode == 0 and f"ok {program}:" in result.stdout, (result.stdout + result.stderr)[-8000:]
 
 

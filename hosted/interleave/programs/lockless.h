@@ -9,7 +9,7 @@
 #include "fs/start.h"
 #include "core/log/assert.h"
 #include "hosted/harness/harness.h"
-#include "hosted/interleave/programs/worlds.h"
+#include "hosted/interleave/worlds/worlds.h"
 #include "hosted/interleave/ring/ring.h"
 
 #define ROUNDS 3

@@ -16,7 +16,7 @@
 #include "core/log/assert.h"
 #include "mm/cache/page_cache.h"
 #include "hosted/interleave/ring/ring.h"
-#include "hosted/interleave/programs/worlds.h"
+#include "hosted/interleave/worlds/worlds.h"
 
 /* ---- fsync ------------------------------------------------------------------------------------
  */

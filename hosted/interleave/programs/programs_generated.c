@@ -15,7 +15,7 @@
 #include "mm/space/vm.h"
 #include "hosted/interleave/ring/ring.h"
 #include "hosted/machine/user.h"
-#include "hosted/interleave/programs/worlds.h"
+#include "hosted/interleave/worlds/worlds.h"
 
 #define CALLS 5 /* of a task, at most */
 #define TASKS 4

@@ -8,7 +8,7 @@
 #include "fs/inode/attributes.h"
 #include "fs/writeback.h"
 #include "hosted/harness/harness.h"
-#include "hosted/interleave/programs/worlds.h"
+#include "hosted/interleave/worlds/worlds.h"
 #include "hosted/interleave/ring/ring.h"
 
 static struct file *file; /* /mnt/d/file */

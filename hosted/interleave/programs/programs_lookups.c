@@ -12,7 +12,7 @@
 #include "hash/cache.h"
 #include "hosted/harness/harness.h"
 #include "hosted/interleave/programs/lockless.h"
-#include "hosted/interleave/programs/worlds.h"
+#include "hosted/interleave/worlds/worlds.h"
 #include "hosted/interleave/ring/ring.h"
 
 #define LOOKS 5

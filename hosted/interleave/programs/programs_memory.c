@@ -11,7 +11,7 @@
 #include "core/memory/page_alloc.h"
 #include "hosted/interleave/ring/ring.h"
 #include "hosted/machine/user.h"
-#include "hosted/interleave/programs/worlds.h"
+#include "hosted/interleave/worlds/worlds.h"
 
 #define PAGE 0x10000000ull /* where programs map the file's first page */
 

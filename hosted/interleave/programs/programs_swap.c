@@ -5,7 +5,7 @@
 #include "core/memory/page_alloc.h"
 #include "fs/file/file.h"
 #include "hosted/harness/harness.h"
-#include "hosted/interleave/programs/worlds.h"
+#include "hosted/interleave/worlds/worlds.h"
 #include "hosted/interleave/ring/ring.h"
 #include "hosted/machine/user.h"
 #include "mm/swap/swap.h"

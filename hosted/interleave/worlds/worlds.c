@@ -1,7 +1,7 @@
 /*
  * worlds.c - interleavings: see worlds.h.
  */
-#include "hosted/interleave/programs/worlds.h"
+#include "hosted/interleave/worlds/worlds.h"
 
 #include <stdlib.h>
 #include <string.h>
