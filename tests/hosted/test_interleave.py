@@ -22,6 +22,7 @@ PROGRAMS = [
     for source in sorted([*RING.glob("programs/*.c"), *RING.glob("toys/*.c")])
     for name in re.findall(r"^RING_PROGRAM\((\w+),", source.read_text(), re.MULTILINE)
 ]
+# What is another there: the locks of these lookups, and whose counts those are.
 OTHERS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_", "percpu_"))]
 KERNEL = [name for name in PROGRAMS if not name.startswith("toy_")]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
@@ -90,18 +91,21 @@ def run(ring: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(ring), *arguments], capture_output=True, text=True, timeout=3000, check=False)
 
 
-@pytest.mark.parametrize("program", KERNEL)
-def test_program(ring, program):
+def passes(ring: Path, program: str, runs: int) -> None:
     """Nothing goes wrong, and nothing races, in so many schedules."""
-    result = run(ring, program, "--runs", str(RUNS.get(program, USUAL_RUNS)))
+    result = run(ring, program, "--runs", str(runs))
     assert result.returncode == 0 and f"ok {program}:" in result.stdout, (result.stdout + result.stderr)[-8000:]
     print(result.stdout)
 
 
+@pytest.mark.parametrize("program", KERNEL)
+def test_program(ring, program):
+    passes(ring, program, RUNS.get(program, USUAL_RUNS))
+
+
 @pytest.mark.parametrize("program", OTHERS)
 def test_program_in_the_other_form(other_ring, program):
-    result = run(other_ring, program, "--runs", str(USUAL_RUNS))
-    assert result.returncode == 0 and f"ok {program}:" in result.stdout, (result.stdout + result.stderr)[-8000:]
+    passes(other_ring, program, USUAL_RUNS)
 
 
 @pytest.mark.parametrize("toy", PLANTED)

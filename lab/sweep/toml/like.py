@@ -17,14 +17,16 @@ OF_WORKLOADS = ("histogram", "figure", "expect")
 
 def misshapen(tables: Tables) -> dict[str, str]:
     """What of @tables is not what it has to be, before anything can be merged: its key, and what is wanted."""
-    found = {key: "wanted is a table" for key in ("machine",) if not isinstance(tables.get(key, {}), dict)}
+    found: dict[str, str] = {}
+    machine = tables.get("machine", {})
+    if not isinstance(machine, dict):
+        found["machine"] = "wanted is a table"
+    elif not isinstance(machine.get("full", {}), dict):
+        found["machine"] = "wanted of full is a table"
     for key in ("kernel", "workload", *OF_WORKLOADS):
         value = tables.get(key, [])
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
             found[key] = f"wanted are tables, [[{key}]]"
-    machine = tables.get("machine", {})
-    if isinstance(machine, dict) and not isinstance(machine.get("full", {}), dict):
-        found["machine"] = "wanted of full is a table"
     if not isinstance(tables.get("settings", []), list):
         found["settings"] = "wanted is a list"
     return found
