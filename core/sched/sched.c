@@ -27,7 +27,7 @@ struct run_queue {
 	struct task *running;
 	struct task *idle;
 	u64 switches;
-	u64 user_ns, system_ns; /* sampled by ticks */
+	u64 user_ns, started_ns; /* sampled by ticks; when this CPU began to count */
 } __aligned(64);
 
 static struct run_queue run_queues[NR_CPUS];
@@ -63,7 +63,7 @@ void sched_adopt_idle(struct task *task)
 	task->state = TASK_RUNNING;
 	task->cpu = (int)cpu_id();
 	task->on_cpu = true;
-	task->last_switch_ns = ktime_ns();
+	queue->started_ns = task->last_switch_ns = ktime_ns();
 	queue->running = task;
 	WRITE_ONCE(queue->idle, task);
 }
@@ -232,12 +232,12 @@ void schedule(void)
 
 	u64 now = ktime_ns();
 
+	previous->run_ns += now - previous->last_switch_ns;
 	next->last_switch_ns = now; /* before on_cpu, for those who look at the time used */
 	next->on_cpu = true;
 	queue->running = next;
 	queue->switches++;
 	spin_unlock(&queue->lock);
-	previous->run_ns += now - previous->last_switch_ns;
 	/* a kernel thread runs on whatever is loaded: it never looks at the lower half */
 	if (next->mmu)
 		mmu_switch(next->mmu);
@@ -287,8 +287,6 @@ void scheduler_tick(bool user)
 	if (user) {
 		task->user_ns += TICK_NS;
 		queue->user_ns += TICK_NS;
-	} else {
-		queue->system_ns += TICK_NS;
 	}
 	if (sched_tick_hook && task->process)
 		sched_tick_hook(task, user);
@@ -359,13 +357,18 @@ struct task *kthread_create(int (*function)(void *), void *argument, const char 
 
 void add_cpu_info(struct cpu_info *sum, unsigned cpu)
 {
-	const struct run_queue *queue = &run_queues[cpu];
+	struct run_queue *queue = &run_queues[cpu];
 
-	sum->user_ns += queue->user_ns;
-	sum->system_ns += queue->system_ns;
+	guard(spinlock_irqsave, &queue->lock);
+	u64 idle = queue->idle->run_ns, busy;
+
+	if (queue->running == queue->idle)
+		idle += ktime_ns() - queue->idle->last_switch_ns;
+	/* What is not idle was busy, whether or not its ticks came in time; see task_times(). */
+	busy = ktime_ns() - queue->started_ns - idle;
+	sum->user_ns += min(queue->user_ns, busy);
+	sum->system_ns += busy - min(queue->user_ns, busy);
+	sum->idle_ns += idle;
 	sum->switches += queue->switches;
 	sum->runnable += queue->length + (queue->running != queue->idle);
-	sum->idle_ns += queue->idle ? queue->idle->run_ns : 0;
-	if (queue->idle && queue->running == queue->idle)
-		sum->idle_ns += ktime_ns() - queue->idle->last_switch_ns;
 }

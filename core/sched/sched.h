@@ -119,10 +119,10 @@ void sched_tell(struct task *task, u32 bits, u32 states);
  * program. Any context, no run queue's lock held. */
 void sched_ask(unsigned cpu, u32 bits);
 
-/* What /proc shows of a CPU; added to *sum. */
+/* What /proc shows of a CPU that has started; added to *sum. */
 struct cpu_info {
-	u64 user_ns, system_ns; /* by ticks */
-	u64 idle_ns, switches;
+	u64 user_ns, system_ns; /* exact in their sum, divided by ticks */
+	u64 idle_ns, switches;	/* exact */
 	unsigned runnable; /* tasks that run or want to */
 };
 void add_cpu_info(struct cpu_info *sum, unsigned cpu);

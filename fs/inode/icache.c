@@ -249,7 +249,7 @@ struct inode *iget(struct super_block *sb, ino_t number)
 				return read_in(fresh);
 			inode_free(fresh);
 		}
-		wait_event(inode_wait, !(READ_ONCE(inode->flags) & I_NEW));
+		wait_event(inode_wait, !(smp_load_acquire(&inode->flags) & I_NEW));
 		if (READ_ONCE(inode->flags) & I_HASHED)
 			return inode;
 		iput(inode); /* reading it failed for the one before us: try ourselves */

@@ -149,13 +149,13 @@ static inline void ihold(struct inode *inode)
 /* may sleep when last and nlink == 0 */
 void iput(struct inode *inode);
 DEFINE_FREE(iput, struct inode *, if (*variable) iput(*variable))
-/* Set and clear I_* flags: what they were before. */
+/* Set and clear I_* flags, by release (iget() waits without spin): what they were before. */
 static inline u32 inode_change_flags(struct inode *inode, u32 set, u32 clear)
 {
 	guard(spinlock, &inode->spin);
 	u32 old = inode->flags;
 
-	inode->flags = (old | set) & ~clear;
+	smp_store_release(&inode->flags, (old | set) & ~clear);
 	return old;
 }
 /* Something in @inode has changed. The page cache calls this, too, when a page becomes dirty. Any

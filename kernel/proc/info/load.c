@@ -1,8 +1,7 @@
 /*
  * load.c - what /proc tells of all CPUs together: stat, uptime, loadavg.
  *
- * The counts are the run queues' own (add_cpu_info()), read without a lock: each is right, though
- * not all of one moment.
+ * The counts are the run queues' own (add_cpu_info()), each right, though not all of one moment.
  */
 #include "fs/proc/proc.h"
 #include "kernel/proc/process.h"
