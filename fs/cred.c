@@ -6,6 +6,7 @@
  * (proc/).
  */
 #include "fs/cred.h"
+#include "fs/path/direct/prefix.h"
 #include "core/memory/slab.h"
 
 struct cred init_cred = {.refcount = ATOMIC_INIT(1)};
@@ -32,7 +33,7 @@ const struct cred *get_cred(const struct cred *cred)
 void put_cred(const struct cred *cred)
 {
 	if (atomic_dec_and_test(&((struct cred *)cred)->refcount) && cred != &init_cred)
-		kfree(cred);
+		free_cred((struct cred *)cred);
 }
 
 struct cred *prepare_cred(void)
@@ -43,6 +44,10 @@ struct cred *prepare_cred(void)
 		return NULL;
 	*cred = *current->cred;
 	atomic_set(&cred->refcount, 1);
+#ifdef CONFIG_DCACHE_FASTPATH
+	cred->prefix = NULL;
+	cred->prefix_asked = 0;
+#endif
 	return cred;
 }
 

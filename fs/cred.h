@@ -23,6 +23,10 @@ struct cred {
 	gid_t gid, egid, sgid;
 	unsigned group_count;
 	gid_t groups[NGROUPS_MAX_INLINE];
+#ifdef CONFIG_DCACHE_FASTPATH
+	struct prefix_cache *prefix; /* path/direct/prefix.h; NULL: none yet */
+	unsigned prefix_asked;	     /* how often somebody wanted one before */
+#endif
 };
 
 struct fs_context {

@@ -13,11 +13,13 @@
  *   hash/inode/NAME.h	 u32 inode_hash(uintptr_t superblock, u64 number, unsigned bits)
  *   hash/dentry/NAME.h	 u32 dentry_hash(uintptr_t parent, u32 name_hash, unsigned bits)
  *   hash/swap/NAME.h	 u32 swap_hash(u32 type, u64 slot, unsigned bits)
+ *   hash/path/NAME.h	 u32 path_hash(u64 index, u64 space, unsigned bits)
  *   hash/any/NAME.h	 u32 any_NAME(u64 sequential, u64 other, unsigned bits)
  *   hash/name/NAME.h	 u32 name_hash(uintptr_t salt, const char *name, size_t length)
  *   hash/table/NAME.h	 a structure; see hash/table/README.md and chained.h
  *
- * The swap cache has a table, and so a function, of its own only by choice (mm/swap/table.c).
+ * The swap cache has a table, and so a function, of its own only by choice (mm/swap/table.c); that
+ * of whole paths is there with direct lookup (fs/path/direct/direct.h).
  * A function of hash/any/ serves each of these caches, whose own key it is given as two words.
  * All are `static inline` and return a value below 1 << bits (name_hash: any u32); bits is 1 to 31.
  * name_hash() may read up to 7 bytes past the name: callers keep names in buffers with that slack.
@@ -79,9 +81,10 @@ static __always_inline void hash_count_find(struct hash_counters *counters, cons
 	}
 }
 
-/* The numbers of the caches, in the order of reports; key streams know them by these. There are
- * HASH_CACHES of them (generated): HASH_swap only where the swap cache has a table of its own. */
-enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_swap };
+/* The numbers of the caches, in the order of reports; key streams know them by these. All that
+ * there are lie below HASH_CACHES (generated): HASH_swap only where the swap cache has a table of
+ * its own, HASH_path with direct lookup. */
+enum hash_cache_number { HASH_page, HASH_buffer, HASH_inode, HASH_dentry, HASH_swap, HASH_path };
 
 struct hash_cache {
 	/* Set before boot by DEFINE_HASH_CACHE(). */
@@ -130,6 +133,9 @@ struct hash_cache {
 		__attribute__((used, section("hash_caches"))) = &cache##_cache_hash
 
 extern struct hash_cache page_cache_hash, buffer_cache_hash, inode_cache_hash, dentry_cache_hash;
+#ifdef CONFIG_DCACHE_FASTPATH
+extern struct hash_cache path_cache_hash;
+#endif
 
 /* In debug builds: panic, naming the function, when @bucket lies outside the table. */
 #ifdef CONFIG_DEBUG

@@ -17,8 +17,9 @@ import sys
 from pathlib import Path
 
 HASH = Path(__file__).resolve().parent
-TABLE_CACHES = ("page", "buffer", "inode", "dentry", "swap")
-LOCK_CACHES = TABLE_CACHES[:-1]  # the swap cache's own table has a bucket's locks
+TABLE_CACHES = ("page", "buffer", "inode", "dentry", "swap", "path")
+LOCK_CACHES = TABLE_CACHES[:-2]  # those of the others are given: FIXED_LOCKS
+FIXED_LOCKS = {"swap": "bucket", "path": "rcu"}
 CACHES = (*TABLE_CACHES, "name")
 
 # As configs/default_defconfig: fewest instructions with a good spread.
@@ -29,13 +30,17 @@ DEFAULTS = {
     "DENTRY_HASH": "linux-6.1",
     "NAME_HASH": "linux-6.1",
     "SWAP_HASH": "fibonacci",
+    "PATH_HASH": "untransformed",
     **{f"{cache.upper()}_TABLE": "chained" for cache in TABLE_CACHES},
     "SWAP_TABLE": "page",
+    "PATH_TABLE": "none",
     **{f"{cache.upper()}_LOCK": "bucket" for cache in LOCK_CACHES},
     "DENTRY_LOCK": "rcu",
 }
-# What SWAP_TABLE may be besides a structure: then no function of the swap cache's own is asked.
-SHARED = {"page": "The page cache's table, and its function: as in Linux 2.2."}
+# What a cache's table may be besides a structure: then no function of its own is asked.
+SHARED = {"swap": {"page": "The page cache's table, and its function: as in Linux 2.2."}}
+# The table of direct lookup is there where that is (DCACHE_FASTPATH), and else "none".
+WITHOUT = {**{cache: tuple(names) for cache, names in SHARED.items()}, "path": ("none",)}
 
 
 class ChoiceError(Exception):
@@ -49,6 +54,7 @@ WORDS = {
     "inode": ("uintptr_t superblock, u64 number", "number, superblock"),
     "dentry": ("uintptr_t parent, u32 name_hash", "name_hash, parent"),
     "swap": ("u32 type, u64 slot", "slot, type"),
+    "path": ("u64 index, u64 space", "index, space"),
 }
 
 
@@ -113,7 +119,7 @@ def choices():
     for cache in TABLE_CACHES:
         tables = [n for n in structures() if cache in served_caches(HASH / "table" / f"{n}.h")]
         own = {n: summary(HASH / "table" / f"{n}.h") for n in tables}
-        found[f"{cache.upper()}_TABLE"] = {**SHARED, **own} if cache == "swap" else own
+        found[f"{cache.upper()}_TABLE"] = {**SHARED.get(cache, {}), **own}
     for cache in LOCK_CACHES:
         names = [n for n in schemes() if cache in served_caches(HASH / "lock" / f"{n}.h")]
         found[f"{cache.upper()}_LOCK"] = {n: summary(HASH / "lock" / f"{n}.h") for n in names}
@@ -146,9 +152,9 @@ def check_serves(cache, kind, what, name, names):
 
 def check_structure(cache, name):
     """Refuse a structure that is not there, or one that this cache cannot use."""
-    if cache == "swap" and name in SHARED:
+    if name in WITHOUT.get(cache, ()):
         return
-    check_serves(cache, "table", "table structure", name, [*(SHARED if cache == "swap" else ()), *structures()])
+    check_serves(cache, "table", "table structure", name, [*SHARED.get(cache, ()), *structures()])
 
 
 def check_lock(cache, name, structure):
@@ -200,12 +206,12 @@ def ignores(cache, function, parameter):
 
 def own_tables(chosen):
     """The caches that have a table of their own."""
-    return [cache for cache in TABLE_CACHES if cache != "swap" or chosen["SWAP_TABLE"] not in SHARED]
+    return [cache for cache in TABLE_CACHES if chosen[f"{cache.upper()}_TABLE"] not in WITHOUT.get(cache, ())]
 
 
 def lock_lines(cache, chosen):
     """The lock scheme of a cache: its header, and a symbol for the code that has readers of its own with it."""
-    name = chosen.get(f"{cache.upper()}_LOCK", "bucket")
+    name = FIXED_LOCKS.get(cache) or chosen[f"{cache.upper()}_LOCK"]
     return [
         f'#define CONFIG_{cache.upper()}_LOCK "{name}"',
         f'#define {cache.upper()}_LOCK_HEADER "hash/lock/{name}.h"',
@@ -234,7 +240,8 @@ def choice_header(chosen):
             f"#define {table}_root {stem}_root",
         ]
     # A frame is in the table of one cache at a time.
-    lines += ["", f"#define HASH_CACHES {len(tables)}", "union page_links {", "\tstruct page_table_link page;"]
+    last = max(TABLE_CACHES.index(cache) for cache in tables)
+    lines += ["", f"#define HASH_CACHES {last + 1}", "union page_links {", "\tstruct page_table_link page;"]
     lines += ["\tstruct swap_table_link swap;"] if "swap" in tables else []
     return "\n".join([*lines, "};", "", "#endif", ""])
 
@@ -244,7 +251,8 @@ def functions_header(chosen):
     lines = ["/* Written by hash/choose.py: the chosen hash functions. */", "#ifndef GENERATED_HASH_FUNCTIONS_H"]
     lines += ["#define GENERATED_HASH_FUNCTIONS_H", ""]
     hashed = (*own_tables(chosen), "name")
-    if any(chosen[f"{cache.upper()}_HASH"] != DEFAULTS[f"{cache.upper()}_HASH"] for cache in hashed):
+    others = any(chosen[f"{cache.upper()}_HASH"] != DEFAULTS[f"{cache.upper()}_HASH"] for cache in hashed)
+    if others or "path" in hashed:
         lines += ['#include "hash/shared.h"']  # what only functions use that are not the default kernel's
     for cache in hashed:
         name = chosen[f"{cache.upper()}_HASH"]

@@ -9,7 +9,8 @@
  * The rules, with pages the frames of memory. Rules say nothing of a table that their kernel did
  * not have: 2.6 and 6.1 keep pages in trees and have no buffer hash, so theirs are those of 2.4 in
  * 2.6's manner. A table of the swap cache's own (mm/swap/table.c) no kernel had: its pages are the
- * page cache's in Linux 2.2 and 2.4, and the rules are that cache's.
+ * page cache's in Linux 2.2 and 2.4, and the rules are that cache's. That of whole paths, of direct
+ * lookup, goes by the dentry cache's: dlhash_entries=N.
  *
  *	rule	page		buffer			inode		dentry
  *	2.2.5	2048		32 pages of pointers	256		1024
@@ -50,6 +51,9 @@ static const struct cache_sizes cache_sizes[] = {
 	{"dentry", "dhash", 1024, 0, false, 1, 1},
 #ifdef CONFIG_SWAP_TABLE_OWN
 	{"swap", "shash", 2048, 0, true, 0, 1},
+#endif
+#ifdef CONFIG_DCACHE_FASTPATH
+	{"path", "dlhash", 1024, 0, false, 1, 1},
 #endif
 };
 

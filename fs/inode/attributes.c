@@ -6,6 +6,7 @@
 #include "fs/inode/attributes.h"
 #include "fs/inode/permission.h"
 #include "fs/inode/times.h"
+#include "fs/path/direct/direct.h"
 
 int vfs_chmod(const struct path *path, umode_t mode)
 {
@@ -18,7 +19,11 @@ int vfs_chmod(const struct path *path, umode_t mode)
 		return -EPERM;
 	if (current->cred->euid != 0 && !in_group(current->cred, inode->gid))
 		mode &= ~(umode_t)S_ISGID;
-	inode_set_owner(inode, (mode & S_IALLUGO) | (inode->mode & S_IFMT), inode->uid, inode->gid);
+	mode = (mode & S_IALLUGO) | (inode->mode & S_IFMT);
+#ifdef CONFIG_DCACHE_FASTPATH
+	guard(change_rights, searched_otherwise(path->dentry, mode, inode->uid, inode->gid));
+#endif
+	inode_set_owner(inode, mode, inode->uid, inode->gid);
 	return changed_by(path->dentry, inode, IN_ATTRIB);
 }
 
@@ -45,6 +50,9 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 	    (uid != inode->uid || (gid != inode->gid && !in_group(cred, gid))))
 		return -EPERM;
 	u32 event = asked || mode != inode->mode ? IN_ATTRIB : 0;
+#ifdef CONFIG_DCACHE_FASTPATH
+	guard(change_rights, searched_otherwise(path->dentry, mode, uid, gid));
+#endif
 	inode_set_owner(inode, mode, uid, gid);
 	return changed_by(path->dentry, inode, event);
 }

@@ -22,6 +22,7 @@
 #include "fs/file/file.h"
 #include "fs/inode/lru.h"
 #include "fs/path/dcache.h"
+#include "fs/path/direct/direct.h"
 #include "core/memory/slab.h"
 #include "core/memory/shrinker.h"
 #include "generated/dentry_shrink.h"
@@ -77,6 +78,9 @@ static struct dentry *dentry_alloc(const char *name, u32 length, u32 hash)
 	spin_lock_init(&dentry->lock, "dentry->lock");
 #ifdef LOCKLESS_WALK
 	dentry->sequence = (seqcount_t){0};
+#endif
+#ifdef CONFIG_DCACHE_FASTPATH
+	dentry->direct = NULL;
 #endif
 	INIT_LIST_HEAD(&dentry->children);
 	return dentry;
@@ -145,6 +149,9 @@ void dentry_free(struct dentry *dentry)
 		parent = dentry->parent;
 		if (parent != dentry)
 			unlink_child(dentry, parent);
+#ifdef CONFIG_DCACHE_FASTPATH
+		direct_forget(dentry); /* a root's, which was not unhashed */
+#endif
 		free_when_unseen(&dentry->rcu, free_memory);
 		if (inode) {
 			notify(inode, IN_DELETE_SELF, NULL);
@@ -191,6 +198,9 @@ static void unhash_locked(struct dentry *dentry, u32 bucket)
 	__atomic_fetch_or(&dentry->flags, D_UNHASHED, __ATOMIC_RELAXED);
 	lru_remove(&dentry_lru, &dentry->lru, dentry->lru_cpu);
 	atomic_sub(DREF_KEPT, &dentry->refcount);
+#ifdef CONFIG_DCACHE_FASTPATH
+	direct_forget(dentry);
+#endif
 }
 
 /* The caller has a reference, holds the directory's lock, and has begun the change. */
@@ -488,4 +498,7 @@ void dentry_cache_init(void)
 	lru_init(&dentry_lru, "dentry LRU");
 	shrinker_register(&shrinker);
 	dentry_table_create(&dentry_table_instance, &dentry_cache_hash);
+#ifdef CONFIG_DCACHE_FASTPATH
+	direct_init();
+#endif
 }

@@ -79,6 +79,9 @@ struct dentry {
 #ifdef LOCKLESS_WALK
 	seqcount_t sequence; /* of all above but the counts: dcache.h, changes_begin() */
 #endif
+#ifdef CONFIG_DCACHE_FASTPATH
+	struct direct_entry *direct; /* of its whole path (direct/direct.h), or NULL */
+#endif
 	char inline_name[DNAME_INLINE];
 
 	u64 cookie; /* the file system's; 0: new, or not among its names; parent->lock */

@@ -54,6 +54,13 @@ static void unlock_every_cpu(struct mount_lock *locks)
 
 DEFINE_GUARD(every_cpu, struct mount_lock, lock_every_cpu(object), unlock_every_cpu)
 
+#ifdef CONFIG_DCACHE_FASTPATH
+void mounts_have_moved(void)
+{
+	guard(every_cpu, &mount_locks[0]);
+}
+#endif
+
 /* ---- walking the tree ------------------------------------------------------------------------ */
 
 /* The newest mount at @mountpoint (NULL: anywhere) of @parent (NULL: any), or NULL. mount_lock or

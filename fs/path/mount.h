@@ -126,6 +126,10 @@ int mount_change(const struct path *path, unsigned flags, const char *options);
 /* Take @top, which the caller holds, off the tree; by MNT_DETACH with all that is mounted below it,
  * and even if it is in use. */
 int mount_detach(struct mount *top, unsigned flags);
+#ifdef CONFIG_DCACHE_FASTPATH
+/* A directory with mounts below it is about to move: whoever went by mount_sequence begins anew. */
+void mounts_have_moved(void);
+#endif
 /* At start-up: @mount is the root of the tree, and where current stands. */
 void mount_first(struct mount *mount);
 void mounts_init(void);

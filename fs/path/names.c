@@ -13,6 +13,7 @@
  */
 #include "fs/inode/permission.h"
 #include "fs/path/dcache.h"
+#include "fs/path/direct/direct.h"
 #include "fs/path/names.h"
 
 /* ---- looking up ------------------------------------------------------------------------------ */
@@ -138,6 +139,9 @@ int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind ki
 	TRY(may_delete(dir, dentry, kind == REMOVE_DIRECTORY ? S_IFDIR : S_IFREG));
 	if (!dir->op->remove)
 		return -EPERM;
+#ifdef CONFIG_DCACHE_FASTPATH
+	guard(change_place, kind == REMOVE_DIRECTORY ? dentry : NULL);
+#endif
 	{
 		guard(child, inode);
 		if (is_mountpoint(dentry))
@@ -269,6 +273,10 @@ static int rename_locked(struct dentry *old_parent, const struct last *from,
 	guard(child2, other);
 	if (is_mountpoint(old) || is_mountpoint(new))
 		return -EBUSY;
+#ifdef CONFIG_DCACHE_FASTPATH
+	guard(change_place, S_ISDIR(source->mode) ? old : NULL);
+	guard(change_place, target && S_ISDIR(target->mode) ? new : NULL);
+#endif
 	TRY(old_dir->op->rename(old_dir, old, new_dir, new, flags));
 	if (!exchange && target && S_ISDIR(target->mode))
 		shrink_dcache_children(new);

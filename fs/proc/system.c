@@ -275,6 +275,9 @@ static const struct proc_node hash_nodes[] = {
 #ifdef CONFIG_SWAP_TABLE_OWN
 	{HASH(swap)},	{JSON(swap)},
 #endif
+#ifdef CONFIG_DCACHE_FASTPATH
+	{HASH(path)},	{JSON(path)},
+#endif
 	{HASH(page)},	{HASH(buffer)}, {HASH(inode)},
 	{HASH(dentry)}, {JSON(page)},	{JSON(buffer)},
 	{JSON(inode)},	{JSON(dentry)}, {"dump", PROC_SWITCH, .write = dump_write},

@@ -1,7 +1,7 @@
 /*
  * rcu.h - readers take no lock and write nothing; writers lock their bucket.
  *
- * Caches: dentry
+ * Caches: dentry path
  * Source: Linux 2.5's dentry cache (McKenney and others, 2001), as Tsai 2015 has it for a baseline.
  * Cost: a lookup writes no shared line. What it finds may be on its way out, or elsewhere already:
  * the cache has to check it afterwards, by a sequence count, and free its objects after a grace

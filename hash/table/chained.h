@@ -1,7 +1,7 @@
 /*
  * chained.h - a hash table of chains: one list a bucket, new objects at its head. The baseline.
  *
- * Caches: page buffer inode dentry swap
+ * Caches: page buffer inode dentry swap path
  * Source: Linux 2.2 (Lever 1999, section 1). Cost: a lookup visits 1 + (n-1)/2m objects when it
  * hits and n/m when it misses, if the hash spreads them; memory: one pointer a bucket, two an
  * object. Weakness: each object visited is a cache miss; the table never grows.

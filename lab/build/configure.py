@@ -24,7 +24,12 @@ from lab.base.rooms import optional_rooms  # noqa: E402 - this is a script, whic
 
 WRITTEN = "/* Written by lab/build/configure.py. */"
 # What has to hold for some of hash/'s choices to be one.
-NEEDS = {"SWAP_TABLE": "SWAP && !RECORD_KEYS", "SWAP_HASH": "SWAP_TABLE_OWN"}
+NEEDS = {
+    "SWAP_TABLE": "SWAP && !RECORD_KEYS",
+    "SWAP_HASH": "SWAP_TABLE_OWN",
+    "PATH_TABLE": "DCACHE_FASTPATH",
+    "PATH_HASH": "DCACHE_FASTPATH",
+}
 # Choices of which few files know; lab/build/make/config.mk names them, too.
 OWN_HEADERS = {"DENTRY_SHRINK": "dentry_shrink.h"}
 
@@ -73,7 +78,7 @@ def choice_kconfig(choice, values):
     lines += [f"\tdefault {choice}_{mangle(default)}", ""] if default in values else [""]
     for value, about in values.items():
         lines += [f"config {choice}_{mangle(value)}", f'\tbool "{value}"']
-        if choice == "SWAP_TABLE" and value not in plugins().SHARED:
+        if choice == "SWAP_TABLE" and value not in plugins().SHARED["swap"]:
             lines.append("\tselect SWAP_TABLE_OWN")
         if about:
             lines += ["\thelp", f"\t  {about}"]

@@ -8,6 +8,7 @@
 #include "fs/inode/permission.h"
 #include "fs/inode/times.h"
 #include "fs/path/dcache.h"
+#include "fs/path/direct/direct.h"
 
 /* As dentry_compare(), of a dentry that may be changing: then what comes out means nothing, as its
  * sequence count will tell. */
@@ -103,17 +104,6 @@ static bool step_up(struct lockless_walk *walk)
 		path.dentry = READ_ONCE(path.dentry->parent);
 	}
 	return lockless_still_there(walk) && enter(walk, path.dentry); /* something may be there */
-}
-
-/* Used now, which is written down only where it does not stand yet: may something be mounted on
- * @dentry? */
-static __always_inline bool use_mounted(struct dentry *dentry)
-{
-	if (likely(data_race(dentry->flags_and_referenced) == D_PLAIN))
-		return false;
-	if (!READ_ONCE(dentry->referenced))
-		WRITE_ONCE(dentry->referenced, 1);
-	return READ_ONCE(dentry->flags) & D_MOUNTED;
 }
 
 /* Where the walk begins: false: not without a reference. */
@@ -323,6 +313,54 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 	return stop_before(walk, &child, stop, use);
 }
 
+#ifdef CONFIG_DCACHE_FASTPATH
+/* Is @text one component of less than eight bytes? */
+static __always_inline bool is_short_component(const char *text)
+{
+	u64 word = load_word(text), ends = component_ends(word);
+
+	return ends && !((const u8 *)text)[(u32)__builtin_ctzll(ends) >> 3];
+}
+
+/* A walk has come to @path, which is referenced, by a path that direct lookup does not know. */
+static noinline void remember(const struct lockless_walk *walk, int dfd, const char *name,
+			      const struct path *path, u32 sequence)
+{
+	struct fs_context *fs = current->fs;
+	bool at_root = *name == '/';
+	struct path start;
+
+	if (at_root || dfd == AT_FDCWD)
+		context_path(&start, fs, at_root ? &fs->root : &fs->cwd);
+	else if (descriptor_path(dfd, LOOKUP_FD_PATH, &start))
+		return;
+	if (start.dentry == walk->direct.start)
+		direct_remember(walk, skip_slashes(name), &start, path, sequence);
+	path_put(&start);
+}
+
+/* End the reader's section of a walk that found that there is no such name; if it was the last one
+ * of the path, and is in the cache, that is remembered. */
+static noinline void end_absent(const struct lockless_walk *walk, int dfd, const char *name)
+{
+	struct path path = {walk->path.mount, walk->special};
+	const struct component *last = walk->component;
+	bool known = walk->direct.tried && !walk->links && !*skip_slashes(last->name + last->length);
+
+	known = known && path.dentry && atomic_inc_not_zero(&path.dentry->refcount);
+	if (known && !percpu_ref_tryget(&path.mount->references)) {
+		rcu_read_unlock();
+		dput(path.dentry);
+		return;
+	}
+	rcu_read_unlock();
+	if (!known)
+		return;
+	remember(walk, dfd, name, &path, walk->special_sequence);
+	path_put(&path);
+}
+#endif
+
 /* The walk. @counts: this CPU's, on which it stays. */
 static __always_inline int walk_without_locks(int dfd, const char *name, unsigned flags,
 					      enum last_use use, struct lockless_walk *walk)
@@ -337,6 +375,18 @@ static __always_inline int walk_without_locks(int dfd, const char *name, unsigne
 		return LOCKLESS_NOT;
 	walk->left = skip_slashes(name);
 	walk->links = walk->depth = 0;
+#ifdef CONFIG_DCACHE_FASTPATH
+	walk->direct.tried = false;
+	/* one short component is walked in fewer steps */
+	if (use != LOCKLESS_PARENT && !is_short_component(walk->left)) {
+		enum direct_result result = direct_find(walk, walk->left);
+
+		if (likely(result == DIRECT_FOUND))
+			return LOCKLESS_ALL;
+		if (result == DIRECT_ABSENT && use == LOCKLESS_FIND)
+			return -ENOENT;
+	}
+#endif
 	while (*walk->left) {
 		stop = walk_on(walk, use, counts);
 		if (likely(stop == FOUND))
@@ -348,6 +398,10 @@ static __always_inline int walk_without_locks(int dfd, const char *name, unsigne
 			goto stopped;
 		walk->left = text;
 	}
+#ifdef CONFIG_DCACHE_FASTPATH
+	if (walk->direct.tried && !walk->links)
+		return LOCKLESS_NEW;
+#endif
 	return LOCKLESS_ALL;
 stopped:
 	if (stop == ABSENT) {
@@ -399,6 +453,21 @@ static __always_inline int end_with_reference(int walked, const struct lockless_
 					      const char *name, struct new_name *create,
 					      struct last *last, struct path *path)
 {
+#ifdef CONFIG_DCACHE_FASTPATH
+	if (unlikely(walked == LOCKLESS_NEW)) {
+		walked = LOCKLESS_ALL;
+		if (likely(hold(walk, path))) {
+			remember(walk, dfd, name, path, walk->sequence);
+			return 0;
+		}
+		path->mount = NULL;
+		return walk_with_references(dfd, name, walk->flags, create, last, path);
+	}
+	if (unlikely(walked < 0)) {
+		end_absent(walk, dfd, name);
+		return walked;
+	}
+#endif
 	if (unlikely(walked <= LOCKLESS_NOT)) {
 		rcu_read_unlock();
 		if (walked < 0)

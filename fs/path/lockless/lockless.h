@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "fs/path/direct/attempt.h"
 #include "fs/path/namei.h"
 
 /* How far such a walk goes. */
@@ -26,6 +27,7 @@ enum lockless_result {
 	LOCKLESS_PART,	 /* from its place on */
 	LOCKLESS_MISSED, /* the same: the last component is not in the cache, or may be made */
 	LOCKLESS_ALL,
+	LOCKLESS_NEW, /* the same, by a path that is to be remembered (direct/direct.h) */
 };
 
 #ifdef LOCKLESS_WALK
@@ -45,6 +47,9 @@ struct lockless_walk {
 	unsigned links;		       /* followed */
 	unsigned depth;		       /* of rest */
 	const char *rest[MAXSYMLINKS]; /* what waits for a link's text to end */
+#ifdef CONFIG_DCACHE_FASTPATH
+	struct direct_attempt direct;
+#endif
 };
 
 /*
@@ -63,6 +68,17 @@ int lockless_end(int walked, const struct lockless_walk *walk, int dfd, const ch
 static __always_inline bool lockless_still_there(const struct lockless_walk *walk)
 {
 	return !read_seqcount_retry(&walk->path.dentry->sequence, walk->sequence);
+}
+
+/* Used now, which is written down only where it does not stand yet: may something be mounted on
+ * @dentry? */
+static __always_inline bool use_mounted(struct dentry *dentry)
+{
+	if (likely(data_race(dentry->flags_and_referenced) == D_PLAIN))
+		return false;
+	if (!READ_ONCE(dentry->referenced))
+		WRITE_ONCE(dentry->referenced, 1);
+	return READ_ONCE(dentry->flags) & D_MOUNTED;
 }
 
 #endif

@@ -1,0 +1,16 @@
+/* attempt.h - a direct lookup that found nothing, as the walk in its stead carries it along. */
+#pragma once
+
+#ifdef CONFIG_DCACHE_FASTPATH
+
+#include "fs/path/direct/signature.h"
+
+struct direct_attempt {
+	bool tried;
+	u32 changes; /* of the tree, that had ended when it began */
+	const struct dentry *start;
+	const struct direct_entry *from; /* the start's entry; NULL: it had none */
+	struct signature signature;	 /* of the path's text, if from is not NULL */
+};
+
+#endif

@@ -1,0 +1,397 @@
+/* direct.c - direct lookup: found, remembered, and forgotten before it is wrong. See direct.h. */
+#include "fs/path/direct/direct.h"
+
+#include "fs/cred.h"
+#include "fs/inode/permission.h"
+#include "core/memory/slab.h"
+#include "core/random.h"
+#include "hash/cache.h"
+
+struct path_key {
+	const struct signature *signature;
+	struct hash_counters *counts;
+};
+
+/* 0 if @entry is the one of @key. */
+static __always_inline int compare_signatures(const struct direct_entry *entry,
+					      const struct path_key *key)
+{
+	key->counts->compares++;
+	return signatures_differ(&entry->signature, key->signature);
+}
+
+#define TABLE path_table
+#define TABLE_OBJECT struct direct_entry
+#define TABLE_LINK hash_link
+#define TABLE_KEY struct path_key
+#define TABLE_LOCK_HEADER PATH_LOCK_HEADER
+#include PATH_TABLE_HEADER
+
+#ifdef CONFIG_HASH_STATS
+static struct hash_counters path_counters[NR_CPUS];
+#endif
+
+DEFINE_HASH_CACHE(path, PATH, "Path", "paths", "direct_find");
+
+static struct path_table table;
+static struct kmem_cache *entry_slab;
+u64 signature_keys[SIGNATURE_WORDS][SIGNATURE_LIMBS];
+struct signature signature_of_root;
+
+/* Changes of the tree, of which as many have ended when none is going on. */
+static atomic_t changes_begun, changes_ended;
+
+static __always_inline u32 bucket_of(const struct signature *signature)
+{
+	return path_hash(signature_index(signature), 0, path_cache_hash.bits);
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+/* The entry of a canonical path by a mount tree as @mount_sequence has it, or NULL. */
+static __always_inline struct direct_entry *find_entry(const struct signature *signature,
+						       u32 mount_sequence)
+{
+	struct hash_counters __maybe_unused uncounted;
+	struct hash_counters *counts = HASH_CPU_COUNTERS(path, &uncounted);
+	const struct path_key key = {signature, counts};
+	u64 steps = 0;
+
+	REGION_MARK(HASH_path, 0);
+	struct direct_entry *entry = path_table_find(&table, NULL, bucket_of(signature), &key,
+						     compare_signatures, &steps);
+
+	REGION_MARK(HASH_path, 1);
+	hash_count_find(counts, entry, steps);
+	return likely(entry != NULL) && likely(entry->mount_sequence == mount_sequence) ? entry
+											: NULL;
+}
+
+/* The entry of the place where @walk has begun, or NULL: it has none that is true. */
+static __always_inline struct direct_entry *entry_of_start(const struct lockless_walk *walk)
+{
+	struct direct_entry *entry = READ_ONCE(walk->path.dentry->direct);
+
+	return likely(entry != NULL) && likely(entry->path.mount == walk->path.mount) &&
+			       likely(entry->mount_sequence == walk->mount_sequence)
+		       ? entry
+		       : NULL;
+}
+
+/* May current reach it? */
+static __always_inline bool allows(const struct direct_entry *entry)
+{
+	return prefix_allows(current->cred->prefix, entry, READ_ONCE(entry->version));
+}
+
+enum direct_result direct_find(struct lockless_walk *walk, const char *text)
+{
+	struct direct_attempt *attempt = &walk->direct;
+	struct dentry *start = walk->path.dentry;
+
+	attempt->tried = true;
+	attempt->start = start;
+	/* all that is looked at is as it was then, or later */
+	attempt->changes = (u32)smp_load_acquire(&changes_ended.counter);
+	const struct direct_entry *from = attempt->from = entry_of_start(walk);
+	if (unlikely(!from) || unlikely(from->signature.length > SIGNATURE_START_MAX))
+		return DIRECT_UNKNOWN;
+	attempt->signature = from->signature;
+	signature_go_on(&attempt->signature, text);
+	struct direct_entry *entry = find_entry(&attempt->signature, walk->mount_sequence);
+	if (unlikely(!entry) || unlikely(!allows(entry)))
+		return DIRECT_UNKNOWN;
+
+	struct dentry *dentry = entry->path.dentry;
+	u32 sequence = read_seqcount_begin(&dentry->sequence);
+	/* still? Since the sequence was taken what is read is of one moment in which it was so */
+	if (unlikely(READ_ONCE(dentry->direct) != entry) ||
+	    unlikely(READ_ONCE(start->direct) != from))
+		return DIRECT_UNKNOWN;
+	struct inode *inode = READ_ONCE(dentry->inode);
+	if (unlikely(use_mounted(dentry)))
+		return DIRECT_UNKNOWN; /* something is mounted there */
+	if (unlikely(!inode))
+		return read_seqcount_retry(&dentry->sequence, sequence) ? DIRECT_UNKNOWN
+									: DIRECT_ABSENT;
+	if (unlikely(S_ISLNK(READ_ONCE(inode->mode))) && (walk->flags & LOOKUP_FOLLOW))
+		return DIRECT_UNKNOWN;
+	walk->path = entry->path;
+	walk->inode = inode;
+	walk->sequence = sequence;
+	return DIRECT_FOUND;
+}
+
+/* ---- forgetting ------------------------------------------------------------------------------ */
+
+static void free_entry(struct rcu_head *head)
+{
+	kmem_cache_free(entry_slab, container_of(head, struct direct_entry, rcu));
+}
+
+/* Whoever takes it off its dentry takes it out of the table. */
+static void remove_entry(struct direct_entry *entry)
+{
+	u32 bucket = bucket_of(&entry->signature);
+
+	path_table_lock(&table, NULL, bucket);
+	path_table_remove(&table, NULL, bucket, entry);
+	HASH_COUNT(path, removes, 1);
+	path_table_unlock(&table, NULL, bucket);
+	call_rcu(&entry->rcu, free_entry);
+}
+
+void direct_forget(struct dentry *dentry)
+{
+	smp_mb(); /* the change is seen before the look: keep() does it the other way round */
+	if (likely(!READ_ONCE(dentry->direct)))
+		return;
+	struct direct_entry *entry = __atomic_exchange_n(&dentry->direct, NULL, __ATOMIC_ACQ_REL);
+	if (entry)
+		remove_entry(entry);
+}
+
+/* What direct_change_begin() does to one of those below. */
+static void change_one(struct dentry *dentry, enum direct_kind kind)
+{
+	struct direct_entry *entry = READ_ONCE(dentry->direct);
+
+	if (kind == DIRECT_PLACE)
+		direct_forget(dentry);
+	else if (entry)
+		WRITE_ONCE(entry->version, prefix_new_version());
+}
+
+/*
+ * All that is cached below @top, which cannot be moved, nor can what lies there, since
+ * dentry_tree_lock is held. It can be freed, if it was removed: but its memory stays as long as this
+ * CPU does nothing else (rcu.h), and its child_link says so.
+ */
+static void change_below(struct dentry *top, enum direct_kind kind, bool *mounts)
+{
+	struct dentry *parent = top, *child;
+	struct list_head *link;
+
+	lockdep_assert_held(&dentry_tree_lock);
+	spin_lock(&parent->lock);
+	link = parent->children.next;
+	for (;;) {
+		while (link != &parent->children) {
+			child = list_entry(link, struct dentry, child_link);
+			change_one(child, kind);
+			*mounts |= READ_ONCE(child->flags) & D_MOUNTED;
+			link = link->next;
+			if (list_empty(&child->children))
+				continue;
+			spin_unlock(&parent->lock); /* down */
+			parent = child;
+			spin_lock(&parent->lock);
+			link = parent->children.next;
+		}
+		spin_unlock(&parent->lock);
+		if (parent == top)
+			return;
+		child = parent; /* up, and on behind it, or once more from the start if it is gone */
+		parent = child->parent;
+		spin_lock(&parent->lock);
+		link = child->child_link.next ?: parent->children.next;
+	}
+}
+
+void direct_change_begin(struct dentry *dentry, enum direct_kind kind)
+{
+	bool mounts = false;
+
+	if (!dentry)
+		return;
+	atomic_inc(&changes_begun);
+	smp_mb(); /* who has not seen that remembers what is given up now */
+	spin_lock(&dentry_tree_lock);
+	change_below(dentry, kind, &mounts);
+	spin_unlock(&dentry_tree_lock);
+	if (mounts)
+		mounts_have_moved(); /* all entries are void, not only those of what is mounted below */
+}
+
+void direct_change_end(struct dentry *dentry)
+{
+	if (!dentry)
+		return;
+	smp_mb();
+	atomic_inc(&changes_ended);
+}
+
+/* ---- remembering ----------------------------------------------------------------------------- */
+
+/* Has nothing been changed since @walk began? */
+static bool nothing_changed(const struct lockless_walk *walk)
+{
+	smp_mb(); /* what was done is seen before the look: direct_change_begin() the other way */
+	return (u32)atomic_read(&changes_begun) == walk->direct.changes &&
+	       !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
+}
+
+/* The version of @dentry's entry, *@entry, if that is of the path @signature through @mount; 0: of
+ * another, or there is none. */
+static u64 version_of(struct dentry *dentry, const struct mount *mount,
+		      const struct signature *signature, u32 mount_sequence,
+		      struct direct_entry **entry)
+{
+	u64 version = 0;
+
+	rcu_read_lock();
+	struct direct_entry *old = *entry = READ_ONCE(dentry->direct);
+	if (old && old->path.mount == mount && old->mount_sequence == mount_sequence &&
+	    !signatures_differ(&old->signature, signature)) {
+		version = READ_ONCE(old->version);
+		if (unlikely(prefix_is_old(version)))
+			WRITE_ONCE(old->version, version = prefix_new_version());
+	}
+	rcu_read_unlock();
+	return version;
+}
+
+/* Put @entry into the table, in place of what its dentry has. */
+static void add_entry(struct direct_entry *entry)
+{
+	u32 bucket = bucket_of(&entry->signature);
+
+	path_table_lock(&table, NULL, bucket);
+	path_table_insert(&table, NULL, bucket, entry);
+	HASH_COUNT(path, inserts, 1);
+	path_table_unlock(&table, NULL, bucket);
+	entry = __atomic_exchange_n(&entry->path.dentry->direct, entry, __ATOMIC_ACQ_REL);
+	if (entry)
+		remove_entry(entry);
+}
+
+/*
+ * @path, which is referenced, gets an entry, or has it, if its dentry is still as @sequence says and
+ * nothing has changed since @walk began; then, if @reached, current may reach it.
+ */
+static void keep(const struct path *path, const struct signature *signature,
+		 const struct lockless_walk *walk, u32 sequence, bool reached)
+{
+	struct dentry *dentry = path->dentry;
+	struct direct_entry *entry;
+	u64 version = version_of(dentry, path->mount, signature, walk->mount_sequence, &entry);
+
+	if (!version) {
+		entry = kmem_cache_alloc(entry_slab, GFP_KERNEL | GFP_NOWARN);
+		if (!entry)
+			return;
+		version = prefix_new_version();
+		*entry = (struct direct_entry){.signature = *signature,
+					       .path = *path,
+					       .mount_sequence = walk->mount_sequence,
+					       .version = version};
+		add_entry(entry);
+	}
+	if (!nothing_changed(walk) || read_seqcount_retry(&dentry->sequence, sequence))
+		direct_forget(dentry);
+	else if (reached)
+		prefix_remember(entry, version);
+}
+
+/* Is @text what its canonical path has: no empty component, no "." nor "..", no slash at the end? */
+static bool is_canonical(const char *text)
+{
+	for (;;) {
+		size_t length = 0;
+
+		while (text[length] && text[length] != '/')
+			length++;
+		if (!length || (text[0] == '.' && (length == 1 || (length == 2 && text[1] == '.'))))
+			return false;
+		if (!text[length])
+			return true;
+		text += length + 1;
+	}
+}
+
+/* The root of all mounts, or the place in the tree of mounts that @path is on top of. */
+static bool is_top(struct path *path)
+{
+	while (path->dentry == path->mount->root) {
+		if (path->mount->parent == path->mount)
+			return true;
+		*path = (struct path){path->mount->parent, path->mount->mountpoint};
+	}
+	return false;
+}
+
+/* May current search all directories above @path, at one moment? */
+static bool may_reach(struct path path)
+{
+	guard(spinlock, mount_lock());
+	guard(spinlock, &dentry_tree_lock);
+	while (!is_top(&path)) {
+		path.dentry = path.dentry->parent;
+		if (!path.dentry->inode || may_search(path.dentry->inode))
+			return false;
+	}
+	return true;
+}
+
+/* *@sum: the signature of @path, which is referenced. false: it has none, or there is no memory. */
+static bool sign(const struct path *path, struct signature *sum)
+{
+	char *buffer __free(kfree) = kzalloc(PATH_MAX + 8, GFP_KERNEL | GFP_NOWARN), *text;
+	struct path top = *path;
+
+	if (!buffer)
+		return false;
+	spin_lock(mount_lock());
+	while (top.mount->parent != top.mount)
+		top.mount = top.mount->parent;
+	spin_unlock(mount_lock());
+	top.dentry = top.mount->root;
+	text = d_path(path, &top, buffer, PATH_MAX);
+	if (IS_ERR(text) || *text != '/' || d_unlinked(path->dentry))
+		return false;
+	*sum = signature_of_root;
+	if (text[1])
+		signature_go_on(sum, text + 1);
+	return true;
+}
+
+/* The start of a lookup, which is referenced, gets an entry, and who may reach it is remembered. */
+static void know_start(const struct path *start, const struct lockless_walk *walk)
+{
+	struct signature signature;
+	u32 sequence = read_seqcount_begin(&start->dentry->sequence);
+
+	if (sign(start, &signature))
+		keep(start, &signature, walk, sequence, may_reach(*start));
+}
+
+void direct_remember(const struct lockless_walk *walk, const char *text, const struct path *start,
+		     const struct path *path, u32 sequence)
+{
+	rcu_read_lock();
+	const struct direct_entry *from = READ_ONCE(start->dentry->direct);
+	bool reached = from && from == walk->direct.from && allows(from);
+	rcu_read_unlock();
+
+	if (!reached)
+		know_start(start, walk);
+	else if (is_canonical(text))
+		keep(path, &walk->direct.signature, walk, sequence, true);
+}
+
+/* ---- boot ------------------------------------------------------------------------------------ */
+
+void direct_init(void)
+{
+	u64 state = random_u64();
+
+	for (unsigned i = 0; i < SIGNATURE_WORDS * SIGNATURE_LIMBS; i++)
+		signature_keys[i / SIGNATURE_LIMBS][i % SIGNATURE_LIMBS] = splitmix64(&state);
+	for (unsigned i = 0; i < SIGNATURE_LIMBS; i++)
+		signature_of_root.limb[i] = splitmix64(&state);
+	signature_add(&signature_of_root, 0, '/');
+	signature_of_root.length = 1;
+	entry_slab = kmem_cache_create("direct_entry", sizeof(struct direct_entry), 16,
+				       SLAB_RECLAIMABLE);
+	path_table_create(&table, &path_cache_hash);
+}

@@ -1,0 +1,97 @@
+/*
+ * direct.h - direct lookup: a path that was walked before is found by one look into a hash table of
+ * whole paths, whatever the number of its components (Tsai 2015, sections 3 and 4).
+ *
+ * How. A dentry that a walk without locks has come to gets an entry: the signature of its canonical
+ * path (signature.h), the dentry, its mount. The next lookup hashes the path's text, going on from
+ * the signature of the directory where it starts, finds the entry, and asks the prefix cache
+ * (prefix.h) whether this credential may go there. If the one or the other is not known it walks, and
+ * remembers what it found. So a path that is not canonical ("a/../b", "a//b", through a link) is only
+ * a path that is not known.
+ *
+ * When is an entry true? While it is in the table, dentry->direct leads to it, and no mount has
+ * changed since it was made (mount_sequence). Entries do not change, but for their versions; another
+ * path of the dentry (by another mount) is another entry.
+ *
+ * Who changes the tree. A dentry that leaves the dentry cache, or its name, takes its entry along
+ * (direct_forget(), from unhash()). For what is below it, and for who may search it, there is the
+ * guard direct_change, around whatever renames or removes a directory, or changes its mode or owner:
+ *
+ *	1. it counts, so that no walk that has begun before is remembered afterwards, nor any that
+ *	   begins before the change is done;
+ *	2. it gives each entry below another version, and, if the directory will be elsewhere, takes
+ *	   them out of the table: so nobody finds there what was true;
+ *	3. then the tree is changed, under the locks that it needs, and the walk goes by these.
+ *
+ * A lookup that found an entry before 2 has been before the change. It looks at the end whether its
+ * start's entry and the one it found are still those.
+ *
+ * Working directories and open directories keep their rights, as the walk knows them: what was found
+ * from a start is remembered only if the start itself may be reached from the root.
+ *
+ * Locks: dentry->direct and being in the table: dentry->lock, inside the dentry's bucket lock;
+ * innermost the table's own. Readers take none; entries are freed after a grace period.
+ */
+#pragma once
+
+#ifdef CONFIG_DCACHE_FASTPATH
+
+#include "fs/path/direct/prefix.h"
+#include "fs/path/direct/signature.h"
+#include "fs/path/lockless/lockless.h"
+
+/* A place's canonical path. Unchanged while it is in the table, but for its version. */
+struct direct_entry {
+	struct path_table_link hash_link;
+	struct signature signature;
+	struct path path; /* not referenced: dentry->direct leads back here */
+	u64 version; /* of prefix.h */
+	u32 mount_sequence;
+	struct rcu_head rcu;
+};
+
+/* How a direct lookup ends. */
+enum direct_result { DIRECT_UNKNOWN, DIRECT_FOUND, DIRECT_ABSENT };
+
+/*
+ * From where @walk has begun, look for @text, which has no slash in front: DIRECT_FOUND, and @walk
+ * stands there; DIRECT_ABSENT: there is no such name; DIRECT_UNKNOWN: walk->direct is what
+ * direct_remember() wants to know. Between rcu_read_lock() and rcu_read_unlock(); writes nothing that
+ * others read.
+ */
+enum direct_result direct_find(struct lockless_walk *walk, const char *text);
+/*
+ * A walk from @start by @text, which has no slash in front, of which direct_find() knew nothing, has
+ * come to @path, whose dentry's sequence count was @sequence. Both are referenced. May sleep.
+ */
+void direct_remember(const struct lockless_walk *walk, const char *text, const struct path *start,
+		     const struct path *path, u32 sequence);
+/* @dentry is no more what a path leads to. The caller has begun the change of it (changes_begin()).
+ * Any locks but dentry->lock. */
+void direct_forget(struct dentry *dentry);
+
+/*
+ * Around a change of the directory @dentry, which is referenced (NULL: of none), its place or the
+ * right to search it: see above. Takes dentry_tree_lock for as long as it looks at all that is
+ * cached below.
+ */
+enum direct_kind { DIRECT_RIGHTS, DIRECT_PLACE };
+void direct_change_begin(struct dentry *dentry, enum direct_kind kind);
+void direct_change_end(struct dentry *dentry);
+DEFINE_GUARD(change_rights, struct dentry, direct_change_begin(object, DIRECT_RIGHTS),
+	     direct_change_end)
+DEFINE_GUARD(change_place, struct dentry, direct_change_begin(object, DIRECT_PLACE),
+	     direct_change_end)
+/* @dentry, if with that mode and owner others may search it than now; else NULL. */
+static inline struct dentry *searched_otherwise(struct dentry *dentry, umode_t mode, uid_t uid,
+						gid_t gid)
+{
+	const struct inode *inode = dentry->inode;
+	bool same = !((inode->mode ^ mode) & S_IXUGO) && inode->uid == uid && inode->gid == gid;
+
+	return same || !S_ISDIR(inode->mode) ? NULL : dentry;
+}
+
+void direct_init(void);
+
+#endif

@@ -1,0 +1,85 @@
+/* prefix.c - see prefix.h. */
+#include "fs/path/direct/prefix.h"
+
+#include "core/memory/slab.h"
+
+#define PREFIX_BYTES KB(64) /* as Tsai 2015, section 3.1 */
+#define PREFIX_PATIENCE 8   /* who wants to remember less often needs none */
+
+static u64 last_version = 1ul << 32; /* 0 is none */
+
+bool prefix_find_further(u64 *set, u64 word)
+{
+	for (unsigned i = 1; i < CONFIG_PREFIX_WAYS; i++) {
+		if (READ_ONCE(set[i]) != word)
+			continue;
+		for (; i; i--)
+			WRITE_ONCE(set[i], set[i - 1]);
+		WRITE_ONCE(set[0], word);
+		return true;
+	}
+	return false;
+}
+
+/* Current's cache, which is of now; NULL: it has none. */
+static struct prefix_cache *own_cache(void)
+{
+	struct cred *cred = (struct cred *)current->cred;
+	struct prefix_cache *cache = READ_ONCE(cred->prefix), *other;
+	const u32 sets = PREFIX_BYTES / 8 / CONFIG_PREFIX_WAYS;
+
+	if (!cache) {
+		if (__atomic_fetch_add(&cred->prefix_asked, 1, __ATOMIC_RELAXED) < PREFIX_PATIENCE)
+			return NULL;
+		cache = kzalloc(sizeof(*cache) + PREFIX_BYTES, GFP_KERNEL | GFP_NOWARN);
+		if (!cache)
+			return NULL;
+		cache->sets = 1u << (31 - __builtin_clz(sets));
+		cache->epoch = (u32)(READ_ONCE(last_version) >> 32);
+		other = NULL;
+		if (!__atomic_compare_exchange_n(&cred->prefix, &other, cache, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			kfree(cache);
+			cache = other; /* another thread's was first */
+		}
+	}
+	return cache;
+}
+
+void prefix_remember(const struct direct_entry *entry, u64 version)
+{
+	struct prefix_cache *cache = own_cache();
+	u32 epoch = (u32)(version >> 32);
+
+	if (!cache || epoch < cache->epoch)
+		return;
+	if (epoch > cache->epoch) { /* the words first, so that none of them is taken for a new one */
+		for (u32 i = 0; i < cache->sets * CONFIG_PREFIX_WAYS; i++)
+			WRITE_ONCE(cache->words[i], 0);
+		smp_store_release(&cache->epoch, epoch);
+	}
+
+	u64 word = prefix_word(entry, version), *set = prefix_set(cache, word);
+
+	if (READ_ONCE(*set) == word || prefix_find_further(set, word))
+		return;
+	for (unsigned i = CONFIG_PREFIX_WAYS - 1; i; i--)
+		WRITE_ONCE(set[i], set[i - 1]);
+	WRITE_ONCE(set[0], word);
+}
+
+u64 prefix_new_version(void)
+{
+	return __atomic_add_fetch(&last_version, 1, __ATOMIC_RELAXED);
+}
+
+bool prefix_is_old(u64 version)
+{
+	return version >> 32 != READ_ONCE(last_version) >> 32;
+}
+
+void free_cred(struct cred *cred)
+{
+	kfree(cred->prefix);
+	kfree(cred);
+}
