@@ -1,126 +1,22 @@
 /* direct.c - direct lookup: found, remembered, and forgotten before it is wrong. See direct.h. */
-#include "fs/path/direct/direct.h"
+#include "fs/path/direct/find.h"
 
-#include "fs/cred.h"
 #include "fs/inode/permission.h"
 #include "core/memory/slab.h"
 #include "core/random.h"
-#include "hash/cache.h"
-
-struct path_key {
-	const struct signature *signature;
-	struct hash_counters *counts;
-};
-
-/* 0 if @entry is the one of @key. */
-static __always_inline int compare_signatures(const struct direct_entry *entry,
-					      const struct path_key *key)
-{
-	key->counts->compares++;
-	return signatures_differ(&entry->signature, key->signature);
-}
-
-#define TABLE path_table
-#define TABLE_OBJECT struct direct_entry
-#define TABLE_LINK hash_link
-#define TABLE_KEY struct path_key
-#define TABLE_LOCK_HEADER PATH_LOCK_HEADER
-#include PATH_TABLE_HEADER
 
 #ifdef CONFIG_HASH_STATS
-static struct hash_counters path_counters[NR_CPUS];
+struct hash_counters path_counters[NR_CPUS];
 #endif
 
 DEFINE_HASH_CACHE(path, PATH, "Path", "paths", "direct_find");
 
-static struct path_table table;
+struct path_table path_table_instance;
 static struct kmem_cache *entry_slab;
 u64 signature_keys[SIGNATURE_WORDS][SIGNATURE_LIMBS];
 struct signature signature_of_root;
 
-/* Changes of the tree, of which as many have ended when none is going on. */
-static atomic_t changes_begun, changes_ended;
-
-static __always_inline u32 bucket_of(const struct signature *signature)
-{
-	return path_hash(signature_index(signature), 0, path_cache_hash.bits);
-}
-
-/* ---- finding --------------------------------------------------------------------------------- */
-
-/* The entry of a canonical path by a mount tree as @mount_sequence has it, or NULL. */
-static __always_inline struct direct_entry *find_entry(const struct signature *signature,
-						       u32 mount_sequence)
-{
-	struct hash_counters __maybe_unused uncounted;
-	struct hash_counters *counts = HASH_CPU_COUNTERS(path, &uncounted);
-	const struct path_key key = {signature, counts};
-	u64 steps = 0;
-
-	REGION_MARK(HASH_path, 0);
-	struct direct_entry *entry = path_table_find(&table, NULL, bucket_of(signature), &key,
-						     compare_signatures, &steps);
-
-	REGION_MARK(HASH_path, 1);
-	hash_count_find(counts, entry, steps);
-	return likely(entry != NULL) && likely(entry->mount_sequence == mount_sequence) ? entry
-											: NULL;
-}
-
-/* The entry of the place where @walk has begun, or NULL: it has none that is true. */
-static __always_inline struct direct_entry *entry_of_start(const struct lockless_walk *walk)
-{
-	struct direct_entry *entry = READ_ONCE(walk->path.dentry->direct);
-
-	return likely(entry != NULL) && likely(entry->path.mount == walk->path.mount) &&
-			       likely(entry->mount_sequence == walk->mount_sequence)
-		       ? entry
-		       : NULL;
-}
-
-/* May current reach it? */
-static __always_inline bool allows(const struct direct_entry *entry)
-{
-	return prefix_allows(current->cred->prefix, entry, READ_ONCE(entry->version));
-}
-
-enum direct_result direct_find(struct lockless_walk *walk, const char *text)
-{
-	struct direct_attempt *attempt = &walk->direct;
-	struct dentry *start = walk->path.dentry;
-
-	attempt->tried = true;
-	attempt->start = start;
-	/* all that is looked at is as it was then, or later */
-	attempt->changes = (u32)smp_load_acquire(&changes_ended.counter);
-	const struct direct_entry *from = attempt->from = entry_of_start(walk);
-	if (unlikely(!from) || unlikely(from->signature.length > SIGNATURE_START_MAX))
-		return DIRECT_UNKNOWN;
-	attempt->signature = from->signature;
-	signature_go_on(&attempt->signature, text);
-	struct direct_entry *entry = find_entry(&attempt->signature, walk->mount_sequence);
-	if (unlikely(!entry) || unlikely(!allows(entry)))
-		return DIRECT_UNKNOWN;
-
-	struct dentry *dentry = entry->path.dentry;
-	u32 sequence = read_seqcount_begin(&dentry->sequence);
-	/* still? Since the sequence was taken what is read is of one moment in which it was so */
-	if (unlikely(READ_ONCE(dentry->direct) != entry) ||
-	    unlikely(READ_ONCE(start->direct) != from))
-		return DIRECT_UNKNOWN;
-	struct inode *inode = READ_ONCE(dentry->inode);
-	if (unlikely(use_mounted(dentry)))
-		return DIRECT_UNKNOWN; /* something is mounted there */
-	if (unlikely(!inode))
-		return read_seqcount_retry(&dentry->sequence, sequence) ? DIRECT_UNKNOWN
-									: DIRECT_ABSENT;
-	if (unlikely(S_ISLNK(READ_ONCE(inode->mode))) && (walk->flags & LOOKUP_FOLLOW))
-		return DIRECT_UNKNOWN;
-	walk->path = entry->path;
-	walk->inode = inode;
-	walk->sequence = sequence;
-	return DIRECT_FOUND;
-}
+struct direct_changes direct_changes;
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
 
@@ -132,12 +28,12 @@ static void free_entry(struct rcu_head *head)
 /* Whoever takes it off its dentry takes it out of the table. */
 static void remove_entry(struct direct_entry *entry)
 {
-	u32 bucket = bucket_of(&entry->signature);
+	u32 bucket = path_bucket(&entry->signature);
 
-	path_table_lock(&table, NULL, bucket);
-	path_table_remove(&table, NULL, bucket, entry);
+	path_table_lock(&path_table_instance, NULL, bucket);
+	path_table_remove(&path_table_instance, NULL, bucket, entry);
 	HASH_COUNT(path, removes, 1);
-	path_table_unlock(&table, NULL, bucket);
+	path_table_unlock(&path_table_instance, NULL, bucket);
 	call_rcu(&entry->rcu, free_entry);
 }
 
@@ -204,7 +100,7 @@ void direct_change_begin(struct dentry *dentry, enum direct_kind kind)
 
 	if (!dentry)
 		return;
-	atomic_inc(&changes_begun);
+	atomic_inc(&direct_changes.begun);
 	smp_mb(); /* who has not seen that remembers what is given up now */
 	spin_lock(&dentry_tree_lock);
 	change_below(dentry, kind, &mounts);
@@ -218,7 +114,7 @@ void direct_change_end(struct dentry *dentry)
 	if (!dentry)
 		return;
 	smp_mb();
-	atomic_inc(&changes_ended);
+	atomic_inc(&direct_changes.ended);
 }
 
 /* ---- remembering ----------------------------------------------------------------------------- */
@@ -227,7 +123,7 @@ void direct_change_end(struct dentry *dentry)
 static bool nothing_changed(const struct lockless_walk *walk)
 {
 	smp_mb(); /* what was done is seen before the look: direct_change_begin() the other way */
-	return (u32)atomic_read(&changes_begun) == walk->direct.changes &&
+	return (u32)atomic_read(&direct_changes.begun) == walk->direct.changes &&
 	       !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
 }
 
@@ -254,12 +150,12 @@ static u64 version_of(struct dentry *dentry, const struct mount *mount,
 /* Put @entry into the table, in place of what its dentry has. */
 static void add_entry(struct direct_entry *entry)
 {
-	u32 bucket = bucket_of(&entry->signature);
+	u32 bucket = path_bucket(&entry->signature);
 
-	path_table_lock(&table, NULL, bucket);
-	path_table_insert(&table, NULL, bucket, entry);
+	path_table_lock(&path_table_instance, NULL, bucket);
+	path_table_insert(&path_table_instance, NULL, bucket, entry);
 	HASH_COUNT(path, inserts, 1);
-	path_table_unlock(&table, NULL, bucket);
+	path_table_unlock(&path_table_instance, NULL, bucket);
 	entry = __atomic_exchange_n(&entry->path.dentry->direct, entry, __ATOMIC_ACQ_REL);
 	if (entry)
 		remove_entry(entry);
@@ -370,7 +266,7 @@ void direct_remember(const struct lockless_walk *walk, const char *text, const s
 {
 	rcu_read_lock();
 	const struct direct_entry *from = READ_ONCE(start->dentry->direct);
-	bool reached = from && from == walk->direct.from && allows(from);
+	bool reached = from && from == walk->direct.from && direct_allows(from);
 	rcu_read_unlock();
 
 	if (!reached)
@@ -389,9 +285,7 @@ void direct_init(void)
 		signature_keys[i / SIGNATURE_LIMBS][i % SIGNATURE_LIMBS] = splitmix64(&state);
 	for (unsigned i = 0; i < SIGNATURE_LIMBS; i++)
 		signature_of_root.limb[i] = splitmix64(&state);
-	signature_add(&signature_of_root, 0, '/');
-	signature_of_root.length = 1;
 	entry_slab = kmem_cache_create("direct_entry", sizeof(struct direct_entry), 16,
 				       SLAB_RECLAIMABLE);
-	path_table_create(&table, &path_cache_hash);
+	path_table_create(&path_table_instance, &path_cache_hash);
 }

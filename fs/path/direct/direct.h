@@ -54,14 +54,7 @@ struct direct_entry {
 enum direct_result { DIRECT_UNKNOWN, DIRECT_FOUND, DIRECT_ABSENT };
 
 /*
- * From where @walk has begun, look for @text, which has no slash in front: DIRECT_FOUND, and @walk
- * stands there; DIRECT_ABSENT: there is no such name; DIRECT_UNKNOWN: walk->direct is what
- * direct_remember() wants to know. Between rcu_read_lock() and rcu_read_unlock(); writes nothing that
- * others read.
- */
-enum direct_result direct_find(struct lockless_walk *walk, const char *text);
-/*
- * A walk from @start by @text, which has no slash in front, of which direct_find() knew nothing, has
+ * A walk from @start by @text, which has no slash in front, of which direct_find() (find.h) knew nothing, has
  * come to @path, whose dentry's sequence count was @sequence. Both are referenced. May sleep.
  */
 void direct_remember(const struct lockless_walk *walk, const char *text, const struct path *start,

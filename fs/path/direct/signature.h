@@ -2,10 +2,10 @@
  * signature.h - the signature of a path: 256 bits of its text, by a multilinear hash function with
  * keys drawn at boot.
  *
- * The text is the canonical path, each component with a slash behind it: "/" is the root, "/a/b/"
- * what lies two below. No byte of it is NUL, so that it can be read as words of 64 bits, zeros
- * behind its end, and two paths never have the same words: "/ab/c/" is not "/abc/", and a path's
- * length need not be told. The hash is
+ * The text is the canonical path, each component with a slash behind it: "" is the root, "a/b/" what
+ * lies two below. No byte of it is NUL, so that it can be read as words of 64 bits, zeros behind its
+ * end, and two paths never have the same words: "ab/c/" is not "abc/", and a path's length need not
+ * be told. The hash is
  *
  *	k + sum of key_i * word_i	modulo 2^320
  *
@@ -23,8 +23,10 @@
  */
 #pragma once
 
+#include <arch/wide.h>
+
 #include "core/kernel.h"
-#include "fs/abi.h"
+#include "fs/path/lockless/component.h"
 
 #define SIGNATURE_LIMBS 5
 /* Bytes of the longest canonical path that is hashed at all: that of a start, and PATH_MAX. */
@@ -38,23 +40,13 @@ struct signature {
 };
 
 extern u64 signature_keys[SIGNATURE_WORDS][SIGNATURE_LIMBS];
-extern struct signature signature_of_root; /* "/" */
+extern struct signature signature_of_root;
 
-/* Add key_@place * @word. */
-static __always_inline void signature_add(struct signature *sum, size_t place, u64 word)
+/* The top bit of the first byte of @word that is NUL, and perhaps of others behind it; 0: none. */
+static __always_inline u64 text_ends(u64 word)
 {
-	const u64 *key = signature_keys[place];
-	unsigned __int128 part = (unsigned __int128)key[0] * word + sum->limb[0];
-
-	sum->limb[0] = (u64)part;
-	for (unsigned i = 1; i < SIGNATURE_LIMBS - 1; i++) {
-		part = (unsigned __int128)key[i] * word + sum->limb[i] + (u64)(part >> 64);
-		sum->limb[i] = (u64)part;
-	}
-	sum->limb[SIGNATURE_LIMBS - 1] += key[SIGNATURE_LIMBS - 1] * word + (u64)(part >> 64);
+	return (word - component_bytes.ones) & ~word & component_bytes.tops;
 }
-
-#define SIGNATURE_BYTES(byte) (0x0101010101010101ul * (byte))
 
 /*
  * From the signature *@sum of a directory on to that of @text below it, which begins with no slash
@@ -63,27 +55,29 @@ static __always_inline void signature_add(struct signature *sum, size_t place, u
  */
 static __always_inline void signature_go_on(struct signature *sum, const char *text)
 {
-	size_t place = sum->length / 8;
-	unsigned shift = sum->length % 8 * 8;
+	struct signature so_far = *sum; /* in registers, as far as they go */
+	const u64 *key = signature_keys[so_far.length / 8];
+	unsigned shift = so_far.length % 8 * 8;
 	u64 carried = 0, word, ends;
 	const char *at = text;
 
-	for (;; at += 8) {
-		__builtin_memcpy(&word, at, sizeof(word));
-		ends = (word - SIGNATURE_BYTES(1)) & ~word & SIGNATURE_BYTES(0x80);
+	for (;; at += 8, key += SIGNATURE_LIMBS) {
+		word = load_word(at);
+		ends = text_ends(word);
 		if (ends)
 			break;
-		signature_add(sum, place++, word << shift | carried);
+		arch_multiply_add_320(so_far.limb, key, word << shift | carried);
 		carried = word >> 1 >> (63 - shift);
 	}
 	/* what is left before the NUL, and the slash in its place */
 	u64 end = ends & -ends;
 	word = (word & ((end >> 7) - 1)) | (end >> 7) * '/';
-	signature_add(sum, place++, word << shift | carried);
+	arch_multiply_add_320(so_far.limb, key, word << shift | carried);
 	word = word >> 1 >> (63 - shift);
 	if (word)
-		signature_add(sum, place, word);
-	sum->length += (size_t)(at - text) + ((u32)__builtin_ctzll(end) >> 3) + 1;
+		arch_multiply_add_320(so_far.limb, key + SIGNATURE_LIMBS, word);
+	so_far.length += (size_t)(at - text) + ((u32)__builtin_ctzll(end) >> 3) + 1;
+	*sum = so_far;
 }
 
 /* The bits that choose a bucket: 24 of them. */

@@ -8,7 +8,9 @@
 #include "fs/inode/permission.h"
 #include "fs/inode/times.h"
 #include "fs/path/dcache.h"
-#include "fs/path/direct/direct.h"
+#ifdef CONFIG_DCACHE_FASTPATH
+#include "fs/path/direct/find.h"
+#endif
 
 /* As dentry_compare(), of a dentry that may be changing: then what comes out means nothing, as its
  * sequence count will tell. */
@@ -317,9 +319,9 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 /* Is @text one component of less than eight bytes? */
 static __always_inline bool is_short_component(const char *text)
 {
-	u64 word = load_word(text), ends = component_ends(word);
+	u64 ends = component_ends(load_word(text));
 
-	return ends && !((const u8 *)text)[(u32)__builtin_ctzll(ends) >> 3];
+	return ends && !text[(u32)__builtin_ctzll(ends) >> 3];
 }
 
 /* A walk has come to @path, which is referenced, by a path that direct lookup does not know. */

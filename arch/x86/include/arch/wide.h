@@ -1,0 +1,40 @@
+/* wide.h - arithmetic on numbers of several words, whose carries C cannot hand on. */
+#pragma once
+
+#include "core/base/types.h"
+
+/* sum += factor * word, modulo 2^320; the lowest word first. */
+static __always_inline void arch_multiply_add_320(u64 sum[5], const u64 factor[5], u64 word)
+{
+	u64 low, high, top;
+
+	/* the products of the even words do not overlap, nor do those of the odd ones */
+	__asm__("mov %[word], %%rax\n\t"
+		"mulq (%[factor])\n\t"
+		"mov %%rax, %[low]\n\t"
+		"mov %%rdx, %[high]\n\t"
+		"mov %[word], %[top]\n\t"
+		"imulq 32(%[factor]), %[top]\n\t"
+		"mov %[word], %%rax\n\t"
+		"mulq 16(%[factor])\n\t"
+		"add %[low], %[sum0]\n\t"
+		"adc %[high], %[sum1]\n\t"
+		"adc %%rax, %[sum2]\n\t"
+		"adc %%rdx, %[sum3]\n\t"
+		"adc %[top], %[sum4]\n\t"
+		"mov %[word], %%rax\n\t"
+		"mulq 8(%[factor])\n\t"
+		"mov %%rax, %[low]\n\t"
+		"mov %%rdx, %[high]\n\t"
+		"mov %[word], %%rax\n\t"
+		"mulq 24(%[factor])\n\t"
+		"add %[low], %[sum1]\n\t"
+		"adc %[high], %[sum2]\n\t"
+		"adc %%rax, %[sum3]\n\t"
+		"adc %%rdx, %[sum4]"
+		: [sum0] "+rm"(sum[0]), [sum1] "+rm"(sum[1]), [sum2] "+rm"(sum[2]),
+		  [sum3] "+rm"(sum[3]), [sum4] "+rm"(sum[4]), [low] "=&r"(low), [high] "=&r"(high),
+		  [top] "=&r"(top)
+		: [factor] "r"(factor), [word] "r"(word), "m"(*(const u64(*)[5])factor)
+		: "rax", "rdx", "cc");
+}

@@ -1,0 +1,114 @@
+/*
+ * find.h - a direct lookup itself, and the table it looks into: for lockless.c, which inlines it,
+ * and direct.c. See direct.h.
+ */
+#pragma once
+
+#include "fs/path/direct/direct.h"
+#include "hash/cache.h"
+
+struct path_key {
+	const struct signature *signature;
+	struct hash_counters *counts;
+};
+
+/* 0 if @entry is the one of @key. */
+static __always_inline int compare_signatures(const struct direct_entry *entry,
+					      const struct path_key *key)
+{
+	key->counts->compares++;
+	return signatures_differ(&entry->signature, key->signature);
+}
+
+#define TABLE path_table
+#define TABLE_OBJECT struct direct_entry
+#define TABLE_LINK hash_link
+#define TABLE_KEY struct path_key
+#define TABLE_LOCK_HEADER PATH_LOCK_HEADER
+#include PATH_TABLE_HEADER
+
+extern struct path_table path_table_instance;
+
+/* Changes of the tree, of which as many have ended when none is going on. */
+extern struct direct_changes {
+	atomic_t begun, ended;
+} direct_changes;
+
+static __always_inline u32 path_bucket(const struct signature *signature)
+{
+	return path_hash(signature_index(signature), 0, path_cache_hash.bits);
+}
+
+/* May current reach it? */
+static __always_inline bool direct_allows(const struct direct_entry *entry)
+{
+	return prefix_allows(current->cred->prefix, entry, READ_ONCE(entry->version));
+}
+
+/* What direct_remember() wants to know of a lookup that found nothing. */
+static noinline __cold enum direct_result direct_unknown(struct lockless_walk *walk,
+							  const struct direct_entry *from,
+							  const struct signature *signature,
+							  u32 changes)
+{
+	walk->direct.tried = true;
+	walk->direct.changes = changes;
+	walk->direct.start = walk->path.dentry;
+	walk->direct.from = from;
+	walk->direct.signature = *signature;
+	return DIRECT_UNKNOWN;
+}
+
+/*
+ * From where @walk has begun, look for @text, which has no slash in front: DIRECT_FOUND, and @walk
+ * stands there; DIRECT_ABSENT: there is no such name; DIRECT_UNKNOWN: walk->direct is what
+ * direct_remember() wants to know. Between rcu_read_lock() and rcu_read_unlock(); writes nothing
+ * that others read.
+ */
+static __always_inline enum direct_result direct_find(struct lockless_walk *walk, const char *text)
+{
+	/* all that is looked at is as it was then, or later */
+	u32 changes = (u32)smp_load_acquire(&direct_changes.ended.counter);
+	struct dentry *start = walk->path.dentry;
+	const struct direct_entry *from = READ_ONCE(start->direct);
+	struct signature signature;
+
+	if (unlikely(!from) || unlikely(from->path.mount != walk->path.mount) ||
+	    unlikely(from->mount_sequence != walk->mount_sequence) ||
+	    unlikely(from->signature.length > SIGNATURE_START_MAX))
+		return direct_unknown(walk, NULL, &signature_of_root, changes);
+	signature = from->signature;
+	signature_go_on(&signature, text);
+
+	struct hash_counters __maybe_unused uncounted;
+	struct hash_counters *counts = HASH_CPU_COUNTERS(path, &uncounted);
+	const struct path_key key = {&signature, counts};
+	u64 steps = 0;
+	REGION_MARK(HASH_path, 0);
+	struct direct_entry *entry =
+		path_table_find(&path_table_instance, NULL, path_bucket(&signature), &key,
+				compare_signatures, &steps);
+	REGION_MARK(HASH_path, 1);
+	hash_count_find(counts, entry, steps);
+	if (unlikely(!entry) || unlikely(entry->mount_sequence != walk->mount_sequence) ||
+	    unlikely(!direct_allows(entry)))
+		return direct_unknown(walk, from, &signature, changes);
+
+	struct dentry *dentry = entry->path.dentry;
+	u32 sequence = read_seqcount_begin(&dentry->sequence);
+	struct inode *inode = READ_ONCE(dentry->inode);
+	/* still? Since the sequence was taken what is read is of one moment in which it was so */
+	if (unlikely(READ_ONCE(dentry->direct) != entry) ||
+	    unlikely(READ_ONCE(start->direct) != from) ||
+	    unlikely(use_mounted(dentry))) /* something is mounted there */
+		return direct_unknown(walk, from, &signature, changes);
+	if (unlikely(!inode) && !read_seqcount_retry(&dentry->sequence, sequence))
+		return DIRECT_ABSENT;
+	if (unlikely(!inode) ||
+	    (unlikely(S_ISLNK(READ_ONCE(inode->mode))) && (walk->flags & LOOKUP_FOLLOW)))
+		return direct_unknown(walk, from, &signature, changes);
+	walk->path = entry->path;
+	walk->inode = inode;
+	walk->sequence = sequence;
+	return DIRECT_FOUND;
+}
