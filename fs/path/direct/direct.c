@@ -1,4 +1,6 @@
 /* direct.c - direct lookup: found, remembered, and forgotten before it is wrong. See direct.h. */
+#ifdef CONFIG_DCACHE_FASTPATH
+
 #include "fs/path/direct/find.h"
 
 #include "fs/inode/permission.h"
@@ -289,3 +291,5 @@ void direct_init(void)
 				       SLAB_RECLAIMABLE);
 	path_table_create(&path_table_instance, &path_cache_hash);
 }
+
+#endif

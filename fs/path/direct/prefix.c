@@ -1,6 +1,8 @@
 /* prefix.c - see prefix.h. */
 #include "fs/path/direct/prefix.h"
 
+#ifdef CONFIG_DCACHE_FASTPATH
+
 #include "core/memory/slab.h"
 
 #define PREFIX_BYTES KB(64) /* as Tsai 2015, section 3.1 */
@@ -83,3 +85,5 @@ void free_cred(struct cred *cred)
 	kfree(cred->prefix);
 	kfree(cred);
 }
+
+#endif
