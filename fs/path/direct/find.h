@@ -20,6 +20,12 @@ static __always_inline int compare_signatures(const struct direct_entry *entry,
 	return signatures_differ(&entry->signature, key->signature);
 }
 
+/* The dentries' are done with. */
+#undef TABLE
+#undef TABLE_OBJECT
+#undef TABLE_LINK
+#undef TABLE_KEY
+#undef TABLE_LOCK_HEADER
 #define TABLE path_table
 #define TABLE_OBJECT struct direct_entry
 #define TABLE_LINK hash_link
