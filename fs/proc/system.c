@@ -8,6 +8,7 @@
 #include "fs/cred.h"
 #include "fs/file/file_table.h"
 #include "fs/inode/lru.h"
+#include "fs/path/direct/direct.h"
 #include "fs/proc/proc.h"
 #include "core/memory/slab.h"
 #include "hash/cache.h"
@@ -77,6 +78,9 @@ static int drop_caches_write(const struct proc_entry *entry, const char *text, s
 			continue;
 		while (lru_shrink(&inode_lru, NULL, ~0ULL, ~0ULL))
 			continue;
+#ifdef CONFIG_DCACHE_FASTPATH
+		direct_forget_all();
+#endif
 		rcu_barrier(); /* they are free, and so is what was closed before */
 	}
 	if (what & 1) {

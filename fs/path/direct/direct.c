@@ -4,6 +4,7 @@
 #include "fs/path/direct/find.h"
 
 #include "fs/inode/permission.h"
+#include "core/memory/shrinker.h"
 #include "core/memory/slab.h"
 #include "core/random.h"
 
@@ -47,6 +48,46 @@ void direct_forget(struct dentry *dentry)
 	struct direct_entry *entry = __atomic_exchange_n(&dentry->direct, NULL, __ATOMIC_ACQ_REL);
 	if (entry)
 		remove_entry(entry);
+}
+
+/* One that its dentry still has goes off it: as long as it is in the table, whose bucket is locked,
+ * the dentry is there. NULL: there is none, or somebody else has it already. */
+static struct direct_entry *take_first(u32 bucket)
+{
+	struct chained_link *link = path_table_instance.buckets[bucket];
+	struct direct_entry *entry, *expected;
+
+	for (; link; link = link->next) {
+		entry = expected = container_of(link, struct direct_entry, hash_link);
+		if (__atomic_compare_exchange_n(&entry->path.dentry->direct, &expected, NULL, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return entry;
+	}
+	return NULL;
+}
+
+u64 direct_forget_all(void)
+{
+	struct direct_entry *entry;
+	u64 count = 0;
+
+	for (u64 bucket = 0; bucket < path_cache_hash.entries; bucket++)
+		do {
+			path_table_lock(&path_table_instance, NULL, (u32)bucket);
+			entry = take_first((u32)bucket);
+			path_table_unlock(&path_table_instance, NULL, (u32)bucket);
+			if (entry) {
+				remove_entry(entry);
+				count++;
+			}
+		} while (entry);
+	return count;
+}
+
+/* The last resort before memory is at an end: what is used is remembered again. */
+static u64 shrink_at_last(unsigned priority)
+{
+	return priority ? 0 : direct_forget_all();
 }
 
 /* What direct_change_begin() does to one of those below. */
@@ -279,6 +320,8 @@ void direct_remember(const struct lockless_walk *walk, const char *text, const s
 
 /* ---- boot ------------------------------------------------------------------------------------ */
 
+static struct shrinker shrinker = {.name = "paths", .if_too_few = shrink_at_last};
+
 void direct_init(void)
 {
 	u64 state = random_u64();
@@ -290,6 +333,7 @@ void direct_init(void)
 	entry_slab = kmem_cache_create("direct_entry", sizeof(struct direct_entry), 16,
 				       SLAB_RECLAIMABLE);
 	path_table_create(&path_table_instance, &path_cache_hash);
+	shrinker_register(&shrinker);
 }
 
 #endif

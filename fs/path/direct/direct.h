@@ -85,6 +85,8 @@ static inline struct dentry *searched_otherwise(struct dentry *dentry, umode_t m
 	return same || !S_ISDIR(inode->mode) ? NULL : dentry;
 }
 
+/* Take all entries out of the table: how many there were. Does not sleep. */
+u64 direct_forget_all(void);
 void direct_init(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include "core/log/assert.h"
 #include "core/memory/page_alloc.h"
 #include "core/memory/slab.h"
+#include "fs/path/direct/direct.h"
 #include "hosted/machine/hosted.h"
 
 u64 hosted_pages_in_use, hosted_objects_in_use;
@@ -76,6 +77,9 @@ static void drop_caches(void)
 		;
 	while (shrink_icache(~0ull >> 2))
 		;
+#ifdef CONFIG_DCACHE_FASTPATH
+	direct_forget_all();
+#endif
 	rcu_idle_enter(); /* all other CPUs idle: what waits for a grace period is freed */
 	rcu_idle_exit();
 }
