@@ -89,7 +89,7 @@ def test_a_lock_scheme_that_cannot_work_is_refused_with_the_reason(tmp_path):
     folder = compiled.copy_of_hash(tmp_path)
     assert "no lock scheme 'spin'" in choose(folder, "--page-lock", "spin", status=1)
     said = choose(folder, "--page-lock", "rcu", status=1)
-    assert "PAGE_LOCK=rcu cannot work: rcu serves the caches dentry only" in said
+    assert "PAGE_LOCK=rcu cannot work: rcu serves the caches dentry, path only" in said
     said = choose(folder, "--page-table", "rbtree", "--page-lock", "global", status=1)
     assert "PAGE_LOCK=global cannot work with PAGE_TABLE=rbtree, which has bucket (hash/table/rbtree.h" in said
     choose(folder, "--page-table", "rbtree", "--page-lock", "bucket")
