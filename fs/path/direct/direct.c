@@ -3,6 +3,7 @@
 
 #include "fs/path/direct/find.h"
 
+#include "fs/inode/lru.h"
 #include "fs/inode/permission.h"
 #include "core/memory/shrinker.h"
 #include "core/memory/slab.h"
@@ -317,6 +318,54 @@ void direct_remember(const struct lockless_walk *walk, const char *text, const s
 	else if (is_canonical(text))
 		keep(path, &walk->direct.signature, walk, sequence, true);
 }
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+#if defined(CONFIG_DEBUG) || defined(HOSTED)
+static u64 entries_of_dentries;
+
+static void check_dentry(const struct dentry *dentry)
+{
+	const struct direct_entry *entry = dentry->direct;
+	struct signature signature;
+
+	if (!entry)
+		return;
+	entries_of_dentries++;
+	BUG_ON(entry->path.dentry != dentry);
+	if (entry->mount_sequence != mount_sequence.sequence)
+		return; /* it is void */
+	BUG_ON(!sign(&entry->path, &signature));
+	BUG_ON(signature.length != entry->signature.length);
+	BUG_ON(signatures_differ(&signature, &entry->signature));
+}
+
+static int check_root(struct super_block *sb)
+{
+	if (sb->root)
+		check_dentry(sb->root);
+	return 0;
+}
+
+static void add_size(u64 size, void *sum)
+{
+	*(u64 *)sum += size;
+}
+
+void direct_check(void)
+{
+	const struct dentry *dentry;
+	u64 entries = 0;
+
+	entries_of_dentries = 0;
+	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
+		list_for_each_entry(dentry, &dentry_lru.of_cpu[cpu].objects, lru)
+			check_dentry(dentry);
+	for_each_super(check_root);
+	path_cache_hash.walk(path_cache_hash.table, add_size, &entries);
+	BUG_ON(entries != entries_of_dentries);
+}
+#endif
 
 /* ---- boot ------------------------------------------------------------------------------------ */
 

@@ -3,12 +3,14 @@
  */
 #include "hosted/interleave/worlds/worlds.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fs/block/buffer.h"
 #include "fs/ext2/ext2.h"
 #include "fs/path/dentry.h"
+#include "fs/path/direct/direct.h"
 #include "fs/writeback.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
@@ -22,9 +24,44 @@
 static struct hosted_disk disk;
 static bool on_disk;
 
-void world_ext2(void)
+void world_warm(const char *path)
+{
+#ifdef CONFIG_DCACHE_FASTPATH
+	char text[128];
+	struct kstat stat;
+
+	/* behind the last of patience: the start, what is there, and nothing any more */
+	for (unsigned i = 0; i < PREFIX_PATIENCE + 3; i++) {
+		snprintf(text, sizeof(text), "%s", path);
+		sys_newfstatat(AT_FDCWD, text, &stat, 0);
+	}
+#else
+	(void)path;
+#endif
+}
+
+/* Direct lookup knows no path any more. */
+static void forget_paths(void)
+{
+#ifdef CONFIG_DCACHE_FASTPATH
+	struct dentry *root = current->fs->root.dentry;
+
+	direct_change_begin(root, DIRECT_PLACE);
+	direct_forget(root);
+	direct_change_end(root);
+#endif
+}
+
+/* Memory and a root; the prefix cache of root's credential, which stays, is no leak. */
+static void begin(void)
 {
 	hosted_init(1);
+	world_warm("/mnt/.");
+}
+
+void world_ext2(void)
+{
+	begin();
 	disk_create(&disk, "ram0", 0, KB(DISK_KB));
 	disk.asynchronous = true;
 	ring_disk(&disk);
@@ -50,7 +87,7 @@ void world_tmpfs_memory(void)
 void world_swap(void)
 {
 	ring_frames = 64;
-	hosted_init(1);
+	begin();
 	swap_disk_create(&disk, SWAP_PAGES);
 	ring_disk(&disk);
 	world_mount();
@@ -60,7 +97,7 @@ void world_swap(void)
 
 void world_tmpfs(void)
 {
-	hosted_init(1);
+	begin();
 	world_mount();
 	world_unmount();
 	leak_mark();
@@ -109,7 +146,11 @@ void world_unmount(void)
 	check_pages();
 	dentry_cache_check();
 	buffer_cache_check();
+#ifdef CONFIG_DCACHE_FASTPATH
+	direct_check();
+#endif
 	CHECK_EQUAL(umount_disk(), 0);
+	forget_paths();
 	if (!ran)
 		return;
 	leak_check();
