@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "fs/path/direct/direct.h"
 #include "hosted/interleave/programs/lockless.h"
 
 #define STRANGER 1000
@@ -452,6 +453,16 @@ RING_PROGRAM(direct_rmdir, world_ext2, 60)
 	world_unmount();
 }
 
+/* All that is remembered goes at once, which no other program makes happen. */
+static void forget_paths(void *unused)
+{
+	(void)unused;
+#ifdef CONFIG_DCACHE_FASTPATH
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user())
+		direct_forget_all();
+#endif
+}
+
 /* What is known is reclaimed, and its memory used again. */
 RING_PROGRAM(direct_reclaim, world_ext2, 60)
 {
@@ -462,6 +473,7 @@ RING_PROGRAM(direct_reclaim, world_ext2, 60)
 	task_start(always_find, "/mnt/up/dir/file");
 	task_start(always_find, "/mnt/up/more/file");
 	task_start(forget_names, NULL);
+	task_start(forget_paths, NULL);
 	ring_run();
 	world_unmount();
 }

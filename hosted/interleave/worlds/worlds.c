@@ -40,28 +40,9 @@ void world_warm(const char *path)
 #endif
 }
 
-/* Direct lookup knows no path any more. */
-static void forget_paths(void)
-{
-#ifdef CONFIG_DCACHE_FASTPATH
-	struct dentry *root = current->fs->root.dentry;
-
-	direct_change_begin(root, DIRECT_PLACE);
-	direct_forget(root);
-	direct_change_end(root);
-#endif
-}
-
-/* Memory and a root; the prefix cache of root's credential, which stays, is no leak. */
-static void begin(void)
-{
-	hosted_init(1);
-	world_warm("/mnt/.");
-}
-
 void world_ext2(void)
 {
-	begin();
+	hosted_init(1);
 	disk_create(&disk, "ram0", 0, KB(DISK_KB));
 	disk.asynchronous = true;
 	ring_disk(&disk);
@@ -87,7 +68,7 @@ void world_tmpfs_memory(void)
 void world_swap(void)
 {
 	ring_frames = 64;
-	begin();
+	hosted_init(1);
 	swap_disk_create(&disk, SWAP_PAGES);
 	ring_disk(&disk);
 	world_mount();
@@ -97,7 +78,7 @@ void world_swap(void)
 
 void world_tmpfs(void)
 {
-	begin();
+	hosted_init(1);
 	world_mount();
 	world_unmount();
 	leak_mark();
@@ -150,7 +131,6 @@ void world_unmount(void)
 	direct_check();
 #endif
 	CHECK_EQUAL(umount_disk(), 0);
-	forget_paths();
 	if (!ran)
 		return;
 	leak_check();
