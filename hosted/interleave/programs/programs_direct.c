@@ -170,6 +170,31 @@ RING_PROGRAM(direct_exchange_above, world_tmpfs, 60)
 	world_unmount();
 }
 
+static void move_once(void *unused)
+{
+	(void)unused;
+	move("/mnt/up", "/mnt/moved", 0);
+}
+
+/* Who has found it at the new place does not find it at the old one any more. */
+static void find_new_then_old(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user())
+		if (!stat_path("/mnt/moved/dir/file"))
+			leads_nowhere("/mnt/up/dir/file");
+}
+
+RING_PROGRAM(direct_no_way_back, world_tmpfs, 100)
+{
+	make_up();
+	task_start(find_new_then_old, NULL);
+	task_start(find_new_then_old, NULL);
+	task_start(move_once, NULL);
+	ring_run();
+	world_unmount();
+}
+
 /* ---- from a working directory ----------------------------------------------------------------- */
 
 static ino_t in_working_directory;
