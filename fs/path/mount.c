@@ -81,6 +81,7 @@ struct mount *mount_on(const struct path *path)
 {
 	bool ever = READ_ONCE(path->dentry->flags) & D_MOUNTED;
 
+	lockdep_assert_held(mount_lock());
 	return ever ? find_mount(path->mount, path->dentry) : NULL;
 }
 #endif

@@ -328,7 +328,10 @@ static void take_and_give(void *directory)
 		atomic_inc(&forbidden);
 		ring_user();
 		atomic_inc(&forbidden);
-		CHECK_EQUAL(vfs_chown(directory, i % 2 ? 0 : STRANGER, i % 2 ? STRANGER : 0), 0);
+		if (i % 2)
+			CHECK_EQUAL(vfs_chown(directory, 0, STRANGER), 0);
+		else
+			CHECK_EQUAL(vfs_chown(directory, STRANGER, 0), 0);
 		ring_user();
 	}
 }
