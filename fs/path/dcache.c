@@ -462,6 +462,9 @@ void dentry_cache_check(void)
 			BUG_ON(found != dentry);
 			dput(found);
 		}
+#ifdef CONFIG_DCACHE_FASTPATH
+	direct_check();
+#endif
 }
 #endif
 

@@ -76,6 +76,16 @@ static struct mount *find_mount(const struct mount *parent, const struct dentry 
 	return found;
 }
 
+#ifdef CONFIG_DCACHE_FASTPATH
+struct mount *mount_on(const struct path *path)
+{
+	bool ever = READ_ONCE(path->dentry->flags) & D_MOUNTED;
+
+	lockdep_assert_held(mount_lock());
+	return ever ? find_mount(path->mount, path->dentry) : NULL;
+}
+#endif
+
 struct mount *mounted_on(const struct mount *mount, const struct dentry *dentry)
 {
 	guard(spinlock, mount_lock());

@@ -129,6 +129,8 @@ int mount_detach(struct mount *top, unsigned flags);
 #ifdef CONFIG_DCACHE_FASTPATH
 /* A directory with mounts below it is about to move: whoever went by mount_sequence begins anew. */
 void mounts_have_moved(void);
+/* As mounted_on(), of any dentry; mount_lock held. */
+struct mount *mount_on(const struct path *path);
 #endif
 /* At start-up: @mount is the root of the tree, and where current stands. */
 void mount_first(struct mount *mount);

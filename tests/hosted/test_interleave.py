@@ -24,7 +24,9 @@ PROGRAMS = [
 ]
 # What is another there: the locks of these lookups, and whose counts those are.
 OTHERS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_", "percpu_"))]
-KERNEL = [name for name in PROGRAMS if not name.startswith("toy_")]
+# What is there only with direct lookup.
+DIRECT = [name for name in PROGRAMS if name.startswith("direct_")]
+KERNEL = [name for name in PROGRAMS if not name.startswith(("toy_", "direct_"))]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
     "frames_tmpfs": 4000,
@@ -44,6 +46,8 @@ RUNS = {
     "lockless_reclaim": 2500,
     "lockless_replaced": 1200,
     "rcu_many": 1500,
+    "direct_start_moves": 1500,
+    "direct_exchange_above": 1200,
 }
 USUAL_RUNS = 600
 
@@ -87,6 +91,12 @@ def other_ring() -> Path:
     return build(OUTPUT.with_name(f"{OUTPUT.name}-other"), *choices)
 
 
+@pytest.fixture(scope="session")
+def direct_ring() -> Path:
+    """As the first, with direct lookup: a form of its own, since what is found so is not walked, which the others are for."""
+    return build(OUTPUT.with_name(f"{OUTPUT.name}-direct"), "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y")
+
+
 def run(ring: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(ring), *arguments], capture_output=True, text=True, timeout=3000, check=False)
 
@@ -106,6 +116,11 @@ def test_program(ring, program):
 @pytest.mark.parametrize("program", OTHERS)
 def test_program_in_the_other_form(other_ring, program):
     passes(other_ring, program, USUAL_RUNS)
+
+
+@pytest.mark.parametrize("program", DIRECT)
+def test_program_with_direct_lookup(direct_ring, program):
+    passes(direct_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
 @pytest.mark.parametrize("toy", PLANTED)

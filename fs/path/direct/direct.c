@@ -3,6 +3,7 @@
 
 #include "fs/path/direct/find.h"
 
+#include "fs/inode/lru.h"
 #include "fs/inode/permission.h"
 #include "core/memory/shrinker.h"
 #include "core/memory/slab.h"
@@ -248,49 +249,67 @@ static bool is_canonical(const char *text)
 	}
 }
 
-/* The root of all mounts, or the place in the tree of mounts that @path is on top of. */
-static bool is_top(struct path *path)
+/* If *@path is the root of a mount, go to the place that is mounted on. false: somewhere on the way
+ * something else is mounted over it. */
+static bool leave_mounts(struct path *path)
 {
-	while (path->dentry == path->mount->root) {
-		if (path->mount->parent == path->mount)
+	const struct mount *from = NULL;
+
+	while (mount_on(path) == from) {
+		if (path->dentry != path->mount->root || path->mount->parent == path->mount)
 			return true;
-		*path = (struct path){path->mount->parent, path->mount->mountpoint};
+		from = path->mount;
+		*path = (struct path){from->parent, from->mountpoint};
 	}
 	return false;
 }
 
-/* May current search all directories above @path, at one moment? */
-static bool may_reach(struct path path)
+/*
+ * The canonical path of @path, written in front of @at, where a NUL is, but not in front of @start;
+ * and may current search all directories above? NULL: no path from the root leads there now, since it
+ * was removed, unmounted, mounted over, moved out of what its mount shows, or is looked up anew each
+ * time; or it does not fit. All as of one moment.
+ */
+static char *write_path(struct path path, char *at, const char *start, bool *reached)
 {
+	*reached = true;
 	guard(spinlock, mount_lock());
 	guard(spinlock, &dentry_tree_lock);
-	while (!is_top(&path)) {
-		path.dentry = path.dentry->parent;
-		if (!path.dentry->inode || may_search(path.dentry->inode))
-			return false;
+	while (leave_mounts(&path)) {
+		const struct dentry *dentry = path.dentry, *parent = dentry->parent;
+		size_t length = dentry->name_length;
+
+		if (dentry == path.mount->root)
+			return list_empty(&path.mount->link) ? NULL : at; /* off the tree: its own */
+		if (parent == dentry || (READ_ONCE(dentry->flags) & D_UNHASHED) ||
+		    (size_t)(at - start) <= length)
+			return NULL;
+		if (*at)
+			*--at = '/';
+		at = memcpy(at - length, dentry->name, length);
+		path.dentry = dentry->parent;
+
+		struct inode *inode = READ_ONCE(parent->inode);
+		if (!inode || may_search(inode))
+			*reached = false;
 	}
-	return true;
+	return NULL;
 }
 
-/* *@sum: the signature of @path, which is referenced. false: it has none, or there is no memory. */
-static bool sign(const struct path *path, struct signature *sum)
+/* *@sum: the signature of @path, which is referenced; *@reached: may current reach it? false: it has
+ * none, or there is no memory. Sleeps. */
+static bool sign(const struct path *path, struct signature *sum, bool *reached)
 {
-	char *buffer __free(kfree) = kzalloc(PATH_MAX + 8, GFP_KERNEL | GFP_NOWARN), *text;
-	struct path top = *path;
+	char *buffer __free(kfree) = kzalloc(PATH_MAX + 8, GFP_KERNEL | GFP_NOWARN);
 
 	if (!buffer)
 		return false;
-	spin_lock(mount_lock());
-	while (top.mount->parent != top.mount)
-		top.mount = top.mount->parent;
-	spin_unlock(mount_lock());
-	top.dentry = top.mount->root;
-	text = d_path(path, &top, buffer, PATH_MAX);
-	if (IS_ERR(text) || *text != '/' || d_unlinked(path->dentry))
+	const char *text = write_path(*path, buffer + PATH_MAX, buffer, reached);
+	if (!text)
 		return false;
 	*sum = signature_of_root;
-	if (text[1])
-		signature_go_on(sum, text + 1);
+	if (*text)
+		signature_go_on(sum, text);
 	return true;
 }
 
@@ -299,9 +318,10 @@ static void know_start(const struct path *start, const struct lockless_walk *wal
 {
 	struct signature signature;
 	u32 sequence = read_seqcount_begin(&start->dentry->sequence);
+	bool reached;
 
-	if (sign(start, &signature))
-		keep(start, &signature, walk, sequence, may_reach(*start));
+	if (sign(start, &signature, &reached))
+		keep(start, &signature, walk, sequence, reached);
 }
 
 void direct_remember(const struct lockless_walk *walk, const char *text, const struct path *start,
@@ -317,6 +337,55 @@ void direct_remember(const struct lockless_walk *walk, const char *text, const s
 	else if (is_canonical(text))
 		keep(path, &walk->direct.signature, walk, sequence, true);
 }
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+#if defined(CONFIG_DEBUG) || defined(HOSTED)
+static u64 entries_of_dentries;
+
+static void check_dentry(const struct dentry *dentry)
+{
+	const struct direct_entry *entry = dentry->direct;
+	struct signature signature;
+	bool reached;
+
+	if (!entry)
+		return;
+	entries_of_dentries++;
+	BUG_ON(entry->path.dentry != dentry);
+	if (entry->mount_sequence != mount_sequence.sequence)
+		return; /* it is void */
+	BUG_ON(!sign(&entry->path, &signature, &reached));
+	BUG_ON(signature.length != entry->signature.length);
+	BUG_ON(signatures_differ(&signature, &entry->signature));
+}
+
+static int check_root(struct super_block *sb)
+{
+	if (sb->root)
+		check_dentry(sb->root);
+	return 0;
+}
+
+static void add_size(u64 size, void *sum)
+{
+	*(u64 *)sum += size;
+}
+
+void direct_check(void)
+{
+	const struct dentry *dentry;
+	u64 entries = 0;
+
+	entries_of_dentries = 0;
+	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
+		list_for_each_entry(dentry, &dentry_lru.of_cpu[cpu].objects, lru)
+			check_dentry(dentry);
+	for_each_super(check_root);
+	path_cache_hash.walk(path_cache_hash.table, add_size, &entries);
+	BUG_ON(entries != entries_of_dentries);
+}
+#endif
 
 /* ---- boot ------------------------------------------------------------------------------------ */
 

@@ -88,5 +88,13 @@ static inline struct dentry *searched_otherwise(struct dentry *dentry, umode_t m
 /* Take all entries out of the table: how many there were. Does not sleep. */
 u64 direct_forget_all(void);
 void direct_init(void);
+/* In a debug kernel, and hosted: the table has one entry of each dentry that has one, no other, and
+ * where one is true as of now it has the signature of its dentry's path; or panic. Nothing else
+ * runs. Sleeps. */
+#if defined(CONFIG_DEBUG) || defined(HOSTED)
+void direct_check(void);
+#else
+static inline void direct_check(void) {}
+#endif
 
 #endif

@@ -6,7 +6,6 @@
 #include "core/memory/slab.h"
 
 #define PREFIX_BYTES KB(64) /* as Tsai 2015, section 3.1 */
-#define PREFIX_PATIENCE 8   /* who wants to remember less often needs none */
 
 static u64 last_version = 1ul << 32; /* 0 is none */
 
@@ -16,7 +15,7 @@ bool prefix_find_further(u64 *set, u64 word)
 		if (READ_ONCE(set[i]) != word)
 			continue;
 		for (; i; i--)
-			WRITE_ONCE(set[i], set[i - 1]);
+			WRITE_ONCE(set[i], READ_ONCE(set[i - 1]));
 		WRITE_ONCE(set[0], word);
 		return true;
 	}
@@ -66,7 +65,7 @@ void prefix_remember(const struct direct_entry *entry, u64 version)
 	if (READ_ONCE(*set) == word || prefix_find_further(set, word))
 		return;
 	for (unsigned i = CONFIG_PREFIX_WAYS - 1; i; i--)
-		WRITE_ONCE(set[i], set[i - 1]);
+		WRITE_ONCE(set[i], READ_ONCE(set[i - 1]));
 	WRITE_ONCE(set[0], word);
 }
 

@@ -19,6 +19,8 @@
 
 #ifdef CONFIG_DCACHE_FASTPATH
 
+#define PREFIX_PATIENCE 8 /* who wants to remember no more often than this needs no cache */
+
 struct direct_entry;
 
 struct prefix_cache {

@@ -3,12 +3,14 @@
  */
 #include "hosted/interleave/worlds/worlds.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fs/block/buffer.h"
 #include "fs/ext2/ext2.h"
 #include "fs/path/dentry.h"
+#include "fs/path/direct/direct.h"
 #include "fs/writeback.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
@@ -21,6 +23,22 @@
 
 static struct hosted_disk disk;
 static bool on_disk;
+
+void world_warm(const char *path)
+{
+#ifdef CONFIG_DCACHE_FASTPATH
+	char text[128];
+	struct kstat stat;
+
+	/* behind the last of patience: the start, what is there, and nothing any more */
+	for (unsigned i = 0; i < PREFIX_PATIENCE + 3; i++) {
+		snprintf(text, sizeof(text), "%s", path);
+		sys_newfstatat(AT_FDCWD, text, &stat, 0);
+	}
+#else
+	(void)path;
+#endif
+}
 
 void world_ext2(void)
 {
@@ -109,6 +127,9 @@ void world_unmount(void)
 	check_pages();
 	dentry_cache_check();
 	buffer_cache_check();
+#ifdef CONFIG_DCACHE_FASTPATH
+	direct_check();
+#endif
 	CHECK_EQUAL(umount_disk(), 0);
 	if (!ran)
 		return;

@@ -18,6 +18,9 @@ void world_swap(void); /* that, and /swap, a disk with the header of a swap area
 void world_write_back(void *unused);
 void world_sync_all(void *unused);
 
+/* Before tasks run: current has looked for @path until direct lookup, if it is there, knows it. */
+void world_warm(const char *path);
+
 void world_mount(void);
 /* The caches agree with themselves; nothing leaked; of some schedules: the disk is clean. */
 void world_unmount(void);
