@@ -166,3 +166,18 @@ void set_create(const struct file_set *set)
 		progress_add(1);
 	}
 }
+
+void make_entries(const char *folder, uint64_t count, enum name_style names)
+{
+	char name[PATH_LENGTH];
+
+	make_folder(folder);
+	if (chdir(folder))
+		fail_errno("%s", folder);
+	for (uint64_t i = 0; i < count; i++) {
+		style_name(name, sizeof(name), names, i);
+		make_file(name, 0);
+	}
+	if (chdir(".."))
+		fail_errno("..");
+}
