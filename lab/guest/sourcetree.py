@@ -69,7 +69,7 @@ def file_names(draw: random.Random, places: list[str], count: int) -> list[str]:
     ranked = draw.sample(places, len(places))
     weights = [1 / (4 + rank) for rank in range(len(ranked))]
     taken = {*places, *found}
-    kinds, shares = zip(*SUFFIXES, strict=True)
+    kinds, shares = [kind for kind, _ in SUFFIXES], [share for _, share in SUFFIXES]
     while len(found) < count:
         for place in draw.choices(ranked, weights, k=count - len(found)):
             path = f"{place}/{name(draw)}{draw.choices(kinds, shares)[0]}"

@@ -112,10 +112,10 @@ IMAGES = (
     Image(
         "programs",
         "git, find, du, updatedb, tar, rm, a C compiler and make, a source to make: programs, with an archive of a tree (make sourcetree)",
-        packages=("git", "findutils", "coreutils", "tar", "gzip", "plocate", "make", "tcc", "libc6-dev", "dash"),
+        packages=("git", "findutils", "locate", "coreutils", "tar", "gzip", "make", "tcc", "libc6-dev", "dash"),
         files=(
-            *_programs("dash sh git find du tar gzip rm mkdir cp make tcc mv ar"), "/usr/sbin/updatedb.plocate", "/etc/updatedb.conf",
-            *_libraries(f"{SDM_LIBRARIES} libstdc++ libgcc_s libzstd liburing librt libbz2 liblzma"), "/lib64/*", "*/tcc/*",
+            *_programs("dash sh git find du tar gzip rm mkdir cp make tcc mv updatedb.findutils sort mktemp cat chmod true"), "*/frcode",
+            *_libraries(f"{SDM_LIBRARIES} libcrypto"), "/lib64/*", "*/tcc/*",
             "/usr/include/*.h", "/usr/include/x86_64-linux-gnu/*", "/usr/include/asm-generic/*", "/usr/include/linux/errno.h",
             "/usr/include/linux/limits.h", "*/crt?.o", "*/libc_nonshared.a",
         ),

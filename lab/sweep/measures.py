@@ -6,6 +6,7 @@ meant: their mean, that of all but the first, the median, the most, the sum, the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from statistics import fmean, median, stdev
@@ -14,6 +15,7 @@ from typing import Any
 from lab.sweep.store import Cell
 
 NO_WORDS: Mapping[str, str] = {}
+TERM = re.compile(r"([+-]?)(\w+)")
 
 
 def result_lines(cell: Cell, case: str = "", words: Mapping[str, str] = NO_WORDS) -> list[dict[str, Any]]:
@@ -66,7 +68,7 @@ def _of_line(source: str, cell: Cell, line: dict[str, Any]) -> Any:
             return getattr(cell, path)
         case "profile":
             profile = cell.stats.get("profile")
-            return profile and profile.get(path, 0.0)
+            return profile and _sum_of(profile, path)
         case "hashcost":
             return _hash_cost(cell, *path.split("."))
         case "cachesim":
@@ -81,11 +83,20 @@ def _of_all(cell: Cell, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _member(found: Any, path: str) -> Any:
+    """What stands under the names of @path; of a list, under a number from 0."""
     for name in path.split("."):
-        if not isinstance(found, dict):
+        if isinstance(found, list) and name.isdigit() and int(name) < len(found):
+            found = found[int(name)]
+        elif isinstance(found, dict):
+            found = found.get(name)
+        else:
             return None
-        found = found.get(name)
     return found
+
+
+def _sum_of(profile: dict[str, float], terms: str) -> float:
+    """The sum of functions' shares that @terms, `A+B-C`, names; one that was never met has none."""
+    return sum(-profile.get(name, 0.0) if sign == "-" else profile.get(name, 0.0) for sign, name in TERM.findall(terms))
 
 
 def _counter(caches: Any, cache_name: str, name: str) -> float | None:
@@ -97,6 +108,7 @@ def _counter(caches: Any, cache_name: str, name: str) -> float | None:
     hits, misses = counted["hits"], counted["misses"]
     steps, lookups = {
         "lookups": (hits + misses, 1),
+        "hit_percent": (100 * hits, hits + misses),
         "steps_per_lookup": (counted["hit_steps"] + counted["miss_steps"], hits + misses),
         "steps_per_hit": (counted["hit_steps"], hits),
         "steps_per_miss": (counted["miss_steps"], misses),
