@@ -4,13 +4,13 @@ The paper's trees (Linux 3.14 and 3.19, 51,562 files and folders) are of no use 
 have half a gigabyte. This one has their shape and small files. It grows as such a tree does:
 
 - Folders: one for each fifteen files. A new one goes into one that is there, drawn with a weight of one more than the
-  folders it has, so a few have very many; folders of the sixth level get none. The top has the kernel's own, in their order
+  folders it has, so a few have very many; those of the sixth level get none. The top has the kernel's own, in their order
   of size: drivers first.
 - Files: each goes into a folder drawn by a weight of the folder's own, 1 / (4 + rank), so that a few have hundreds and most
   a handful. Each folder has a Makefile, half of them a Kconfig; of the others 55 % are .c, 38 % .h, the rest .S, .txt, .dts.
 - Names: two to four syllables, two in five with a term behind `_` or `-`: some eight letters, as the paper says of its components.
 - Sizes: lognormal, median 1,100 bytes and mean 1,700, a quarter of Linux's. Contents are lines of C, so that an archive of it
-  is about a quarter of its size.
+  is about a third of its size.
 
 All is drawn from the seed; times are the second 1,000,000,000. The same seed makes the same tree.
 """
