@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lab.sweep.awaited import without_awaited
+from lab.sweep.awaited import lacking
 from lab.sweep.toml import like
 from lab.sweep.toml.files import find, located, read, tables
 from lab.sweep.toml.lines import Path as Place
@@ -363,7 +363,31 @@ def parse(text: str, path: Path) -> Experiment:
     faults = list(_inconsistent(experiment, path))
     if faults:
         raise located(path, text, faults)
-    return without_awaited(experiment)
+    return _without_awaited(experiment)
+
+
+def _without_awaited(experiment: Experiment) -> Experiment:
+    """@experiment as far as its kernels can be built here; what is left out, and why, stands in its notes."""
+    kernels = [kernel for kernel in experiment.kernel if kernel.awaited]
+    gone = {one.name: why for one in kernels if (why := lacking(one.defconfig, tuple(one.settings)))}
+    if not gone:
+        return experiment
+    expects = []
+    for one in experiment.expects:
+        more = [name for name in one.more if name not in gone]
+        if more and one.than not in gone:
+            expects.append(one.model_copy(update={"more": more}))
+    there = [kernel for kernel in experiment.kernel if kernel.name not in gone]
+    said = "; ".join(f"{name} ({why})" for name, why in gone.items())
+    return experiment.model_copy(
+        update={
+            "kernel": there,
+            "expects": expects,
+            "histogram": [one for one in experiment.histogram if one.kernel not in gone],
+            "figure": [one for one in experiment.figure if any(one.place(kernel.name) for kernel in there)],
+            "notes": f"{experiment.notes.rstrip()}\nLeft out, with what compares it: {said}.",
+        }
+    )
 
 
 def _fault(error: Any) -> tuple[Place, str]:

@@ -129,33 +129,48 @@ static void measure(const struct change *change, const char *name, unsigned turn
 	result_end(digest);
 }
 
+static void enter(const char *path)
+{
+	if (chdir(path))
+		fail_errno("%s", path);
+}
+
+/* What is changed, with @set's files below it; or a single file, if that is NULL. */
+static void make_changed(const struct file_set *set)
+{
+	current = names[0];
+	if (!set) {
+		make_file(current, 0);
+		return;
+	}
+	make_folder(current);
+	enter(current);
+	set_create(set);
+	enter("..");
+}
+
 /* Both changes of one folder, --repeat times each; the first of each, which does not count, finds
  * the directory's own blocks and the clock's page. */
 static void measure_folder(uint64_t depth, uint64_t files)
 {
 	struct file_set set = set_of(depth ? depth : 1, files);
+	const struct file_set *below = depth ? &set : NULL;
+	char *top = case_name("change", depth, files);
 
-	current = names[0];
-	if (depth) {
-		make_folder(current);
-		if (chdir(current))
-			fail_errno("%s", current);
-		set_create(&set);
-		if (chdir(".."))
-			fail_errno("..");
-	} else {
-		make_file(current, 0);
-	}
+	make_folder(top);
+	enter(top);
+	make_changed(below);
 	for (int i = 0; i < CHANGES; i++) {
 		char *name = case_name(changes[i].name, depth, files);
 
 		changes[i].make(0);
 		for (unsigned turn = 1; turn <= repeat; turn++)
-			measure(&changes[i], name, turn, depth ? &set : NULL);
+			measure(&changes[i], name, turn, below);
 		free(name);
 	}
-	if (!remove_tree(current))
-		fail_errno("%s cannot be removed", current);
+	enter("..");
+	remove_folder(top);
+	free(top);
 }
 
 static void run(void)

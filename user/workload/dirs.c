@@ -49,12 +49,6 @@ static char *size_name(uint64_t size, const char *what)
 	return join("%llu %s", (unsigned long long)size, what);
 }
 
-static void remove_folder(const char *path)
-{
-	if (!common.keep && !remove_tree(path))
-		fail_errno("%s cannot be removed", path);
-}
-
 /* ---- readdir ---- */
 
 static void readdir_one(uint64_t size)

@@ -181,3 +181,9 @@ void make_entries(const char *folder, uint64_t count, enum name_style names)
 	if (chdir(".."))
 		fail_errno("..");
 }
+
+void remove_folder(const char *path)
+{
+	if (!common.keep && !remove_tree(path))
+		fail_errno("%s cannot be removed", path);
+}

@@ -227,8 +227,7 @@ static void measure(uint64_t size)
 	result_real("requests_per_second", per_second(times, start));
 	result_real("ns_per_call", (double)start / (double)times);
 	result_end(digest);
-	if (!common.keep && !remove_tree(name))
-		fail_errno("%s cannot be removed", name);
+	remove_folder(name);
 	free(path);
 	free(top);
 	free(name);

@@ -93,14 +93,14 @@ static void split(char *line, char *words[WORDS + 1])
 /* End with the words of the program that failed. */
 static void report(const char *line, int status)
 {
-	char said[MESSAGE] = "";
+	char said[MESSAGE] = "", *ended = WIFSIGNALED(status)
+						  ? join("signal %d", WTERMSIG(status))
+						  : join("status %d", WEXITSTATUS(status));
 	int fd = open("messages", O_RDONLY);
-	ssize_t length = fd < 0 ? 0 : read(fd, said, sizeof(said) - 1);
 
-	fail("'%s' ended with %s %d; it said: %.*s", line,
-	     WIFSIGNALED(status) ? "signal" : "status",
-	     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-	     length > 0 ? (int)length : 0, said);
+	if (fd >= 0 && read(fd, said, sizeof(said) - 1) < 0)
+		fail_errno("messages");
+	fail("'%s' ended with %s; it said: %s", line, ended, said);
 }
 
 /* Run @argv to its end, its output to nowhere; nanoseconds from before its fork. @line names it. */
