@@ -31,7 +31,7 @@ SMALL = [
     "maildir --messages 20,50 --mailboxes 3 --operations 40",
     "tree --files 200 --depth 2 --width 4 --passes 1 --cold",
     "change --depths 0,1,3 --files 12 --repeat 1",
-    "listing --entries 10,300 --requests 2",
+    "listing --entries 10,100 --requests 2",
 ]
 
 needs_packages = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt on this machine")
