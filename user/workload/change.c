@@ -23,8 +23,9 @@ static struct list depths = {5, {0, 1, 2, 3, 4}};
 static struct list counts = {5, {1, 10, 100, 1000, 10000}};
 static uint64_t repeat = 3;
 
-/* The folder's two names, and its two modes: a change takes the other one. */
-static const char *const names[] = {"folder", "moved"};
+/* The folder's two names, which are of one length, and its two modes: a change takes the other one.
+ */
+static const char *const names[] = {"here", "gone"};
 static const mode_t modes[] = {0755, 0711};
 
 static const char *current; /* the name it has */
@@ -80,21 +81,39 @@ static uint64_t time_of_clock(void)
 	return least;
 }
 
-/* Every file by its path from the current folder; nanoseconds for each. */
-static double look_up(const struct file_set *set)
+/* The path of each of @set's files, in the folder as it is called first. */
+static char **make_paths(const struct file_set *set)
 {
-	uint64_t start = now_ns();
+	char **paths = allocate(set->files * sizeof(*paths)), below[PATH_LENGTH];
 
 	for (uint64_t number = 0; number < set->files; number++) {
-		char below[PATH_LENGTH], path[2 * PATH_LENGTH];
-		struct stat status;
-
 		set_path(set, number, below);
-		snprintf(path, sizeof(path), "%s/%s", current, below);
-		if (stat(path, &status))
-			fail_errno("stat %s", path);
+		paths[number] = join("%s/%s", names[0], below);
 	}
-	return (double)(now_ns() - start) / (double)set->files;
+	return paths;
+}
+
+static void free_paths(char **paths, uint64_t count)
+{
+	for (uint64_t number = 0; number < count; number++)
+		free(paths[number]);
+	free(paths);
+}
+
+/* All @count of @paths, in the folder as it is called now; nanoseconds for each. */
+static double look_up(char **paths, uint64_t count)
+{
+	size_t length = strlen(current);
+	struct stat status;
+	uint64_t start;
+
+	for (uint64_t number = 0; number < count; number++)
+		memcpy(paths[number], current, length);
+	start = now_ns();
+	for (uint64_t number = 0; number < count; number++)
+		if (stat(paths[number], &status))
+			fail_errno("stat %s", paths[number]);
+	return (double)(now_ns() - start) / (double)count;
 }
 
 static char *case_name(const char *change, uint64_t depth, uint64_t files)
@@ -104,11 +123,11 @@ static char *case_name(const char *change, uint64_t depth, uint64_t files)
 		     : join("%s, a file", change);
 }
 
-/* One change, after and before lookups of @set's files; @set is NULL for a single file. */
-static void measure(const struct change *change, const char *name, unsigned turn,
-		    const struct file_set *set)
+/* One change, after and before lookups of @count files by @paths; there may be none. */
+static void measure(const struct change *change, const char *name, unsigned turn, char **paths,
+		    uint64_t count)
 {
-	double warm = set ? look_up(set) : 0, next;
+	double before = count ? look_up(paths, count) : 0, next;
 	uint64_t start, elapsed, digest = DIGEST_START;
 
 	measured_start();
@@ -116,14 +135,14 @@ static void measure(const struct change *change, const char *name, unsigned turn
 	change->make(turn);
 	elapsed = now_ns() - start - clock_ns;
 	measured_stop();
-	next = set ? look_up(set) : 0;
+	next = count ? look_up(paths, count) : 0;
 	digest_add(&digest, name);
 	digest_add(&digest, current);
 	result_begin(name, elapsed);
-	result_number("descendants", set ? set->files : 0);
+	result_number("descendants", count);
 	result_real("ns_per_call", (double)elapsed);
-	if (set) {
-		result_real("ns_per_lookup", warm);
+	if (count) {
+		result_real("ns_per_lookup", before);
 		result_real("ns_per_next_lookup", next);
 	}
 	result_end(digest);
@@ -154,22 +173,23 @@ static void make_changed(const struct file_set *set)
 static void measure_folder(uint64_t depth, uint64_t files)
 {
 	struct file_set set = set_of(depth ? depth : 1, files);
-	const struct file_set *below = depth ? &set : NULL;
-	char *top = case_name("change", depth, files);
+	uint64_t count = depth ? files : 0;
+	char *top = case_name("change", depth, files), **paths = make_paths(&set);
 
 	make_folder(top);
 	enter(top);
-	make_changed(below);
+	make_changed(depth ? &set : NULL);
 	for (int i = 0; i < CHANGES; i++) {
 		char *name = case_name(changes[i].name, depth, files);
 
 		changes[i].make(0);
 		for (unsigned turn = 1; turn <= repeat; turn++)
-			measure(&changes[i], name, turn, below);
+			measure(&changes[i], name, turn, paths, count);
 		free(name);
 	}
 	enter("..");
 	remove_folder(top);
+	free_paths(paths, files);
 	free(top);
 }
 

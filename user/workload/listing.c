@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_ENTRIES = 100000, LINE = 512 };
+enum { MOST_ENTRIES = 100000 };
 
 static struct list sizes = {4, {10, 100, 1000, 10000}};
 static uint64_t requests;
@@ -66,18 +66,31 @@ static int read_all(int fd, void *bytes, size_t length)
 
 /* ---- the server ---- */
 
-static void add(struct page *page, const char *line)
+static void add(struct page *page, const char *text, size_t length)
 {
-	size_t length = strlen(line);
-
 	if (page->length + length > page->room) {
 		page->room = 2 * (page->room + length);
 		page->text = realloc(page->text, page->room);
 		if (!page->text)
 			fail("no memory for a page of %zu bytes", page->room);
 	}
-	memcpy(page->text + page->length, line, length);
+	memcpy(page->text + page->length, text, length);
 	page->length += length;
+}
+
+static void add_text(struct page *page, const char *text)
+{
+	add(page, text, strlen(text));
+}
+
+static void add_number(struct page *page, uint64_t number)
+{
+	char digits[24], *first = digits + sizeof(digits);
+
+	do
+		*--first = (char)('0' + number % 10);
+	while (number /= 10);
+	add(page, first, (size_t)(digits + sizeof(digits) - first));
 }
 
 static int by_name(const void *a, const void *b)
@@ -88,27 +101,29 @@ static int by_name(const void *a, const void *b)
 /* All entries of @path but `.`, each asked for by its whole path; @count of them. */
 static struct entry *read_entries(const char *path, size_t *count)
 {
-	DIR *folder = opendir(path);
 	struct entry *entries = NULL;
+	char whole[2 * PATH_LENGTH];
+	size_t length = strlen(path);
+	DIR *folder = opendir(path);
 	struct dirent *found;
 
 	if (!folder)
 		fail_errno("%s", path);
+	memcpy(whole, path, length);
+	whole[length] = '/';
 	*count = 0;
 	while (errno = 0, (found = readdir(folder))) {
-		char *whole = join("%s/%s", path, found->d_name);
-
-		if (strcmp(found->d_name, ".")) {
-			if (!(*count & (*count - 1)))
-				entries = realloc(entries, (2 * *count + 1) * sizeof(*entries));
-			if (!entries)
-				fail("no memory for %zu entries", *count);
-			entries[*count].name = join("%s", found->d_name);
-			if (stat(whole, &entries[*count].status))
-				fail_errno("stat %s", whole);
-			++*count;
-		}
-		free(whole);
+		if (!strcmp(found->d_name, "."))
+			continue;
+		if (!(*count & (*count - 1)))
+			entries = realloc(entries, (2 * *count + 1) * sizeof(*entries));
+		if (!entries)
+			fail("no memory for %zu entries", *count);
+		strcpy(whole + length + 1, found->d_name);
+		entries[*count].name = strdup(found->d_name);
+		if (!entries[*count].name || stat(whole, &entries[*count].status))
+			fail_errno("stat %s", whole);
+		++*count;
 	}
 	if (errno)
 		fail_errno("readdir %s", path);
@@ -116,18 +131,32 @@ static struct entry *read_entries(const char *path, size_t *count)
 	return entries;
 }
 
-static void add_entry(struct page *page, const struct entry *entry)
+/* A date as text; of the same minute as the last one it is made once. */
+static const char *date_of(time_t seconds)
 {
-	char line[LINE], date[32];
+	static char text[32];
+	static time_t minute = -1;
 	struct tm time;
 
-	gmtime_r(&entry->status.st_mtime, &time);
-	strftime(date, sizeof(date), "%Y-%m-%d %H:%M", &time);
-	snprintf(line, sizeof(line),
-		 "<tr><td><a href=\"%s\">%s</a></td><td>%s</td><td>%lld</td></tr>\n", entry->name,
-		 entry->name, date,
-		 S_ISDIR(entry->status.st_mode) ? 0 : (long long)entry->status.st_size);
-	add(page, line);
+	if (seconds / 60 != minute) {
+		minute = seconds / 60;
+		gmtime_r(&seconds, &time);
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &time);
+	}
+	return text;
+}
+
+static void add_entry(struct page *page, const struct entry *entry)
+{
+	add_text(page, "<tr><td><a href=\"");
+	add_text(page, entry->name);
+	add_text(page, "\">");
+	add_text(page, entry->name);
+	add_text(page, "</a></td><td>");
+	add_text(page, date_of(entry->status.st_mtime));
+	add_text(page, "</td><td>");
+	add_number(page, S_ISDIR(entry->status.st_mode) ? 0 : (uint64_t)entry->status.st_size);
+	add_text(page, "</td></tr>\n");
 }
 
 /* The page of the folder @path into @page, whose memory stays with it. */
@@ -138,12 +167,12 @@ static void make_page(struct page *page, const char *path)
 
 	qsort(entries, count, sizeof(*entries), by_name);
 	page->length = 0;
-	add(page, "<html><body><table>\n");
+	add_text(page, "<html><body><table>\n");
 	for (size_t i = 0; i < count; i++) {
 		add_entry(page, &entries[i]);
 		free(entries[i].name);
 	}
-	add(page, "</table></body></html>\n");
+	add_text(page, "</table></body></html>\n");
 	free(entries);
 }
 
