@@ -201,8 +201,8 @@ def test_no_measured_run_at_all_is_a_page(tmp_path):
 
 def test_the_reference_alone_is_a_page(tmp_path):
     """With the paper's numbers, and nothing to compare them with yet."""
-    head, _, rest = TEXT.partition('\n[[kernel]]\nname = "twice"')
-    text = head + rest[rest.index("\n[[workload]]") : rest.index("\n[[expect]]")]
+    head, _, rest = SMALL.partition('\n[[kernel]]\nname = "twice"')
+    text = head + "paper = { steps = 2.155 }\n" + rest[rest.index("\n[[workload]]") :] + 'paper = "steps"\n'
     found = pages([section(tmp_path / "r", text)], "results", "report.html")
     assert "plain alone: there is nothing yet to compare it with" in said_on(found.first)
 
