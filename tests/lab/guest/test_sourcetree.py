@@ -41,6 +41,7 @@ def test_the_archive_has_it_all(tmp_path):
     made = (tmp_path / "source-150.tar.gz").read_bytes()
     expected = tree(4, 150)
     assert made == archive(expected)
+    assert int.from_bytes(made[4:8], "little") == 1_000_000_000, "the time in gzip's head is not today's"
     with tarfile.open(fileobj=io.BytesIO(made)) as tar:
         members = tar.getmembers()
         assert {one.name for one in members} == set(expected) and {one.mtime for one in members} == {1_000_000_000}
