@@ -13,7 +13,7 @@ from lab.base.paths import LabError
 from lab.cli.options import chosen_ext2, finish, with_machine
 
 
-@with_machine("package add settings defconfig cmdline mem root disk_model icount seed user timeout", icount=True)
+@with_machine("package image add settings defconfig cmdline mem root disk_model icount seed user timeout", icount=True)
 def profile(
     context: typer.Context,
     machine: Any,
