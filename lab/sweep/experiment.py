@@ -22,13 +22,13 @@ from lab.sweep.toml.lines import Path as Place
 CACHES = ("page", "buffer", "inode", "dentry")
 SOURCES = (
     "metric:NAME", "counters:CACHE.FIELD", "simulated:RATE", "simulated:seconds", "stats:CACHE.FIELD", "cachesim:CACHE.FIELD",
-    "hashcost:CACHE.instructions", "hashcost:CACHE.called", "hashcost:CACHE.code_bytes", "profile:FUNCTION[+-FUNCTION...]", "run:virtual_ns", "run:seconds",
+    "hashcost:CACHE.instructions", "hashcost:CACHE.called", "hashcost:CACHE.code_bytes", "profile:FUNCTION[+-FUNCTION...]", "profile:FUNCTION[+-FUNCTION...]/FUNCTION*METRIC", "run:virtual_ns", "run:seconds",
 )  # fmt: skip
 _CACHE = "(page|buffer|inode|dentry)"
 SOURCE = re.compile(
     rf"metric:\w+|stats:({_CACHE}|swap)(\.\w+)+|cachesim:\w[\w.]*|hashcost:({_CACHE}|swap)\.(instructions|called|code_bytes)"
     rf"|counters:{_CACHE}\.(lookups|hit_percent|steps_per_(lookup|hit|miss))|simulated:(\w+_per_(second|hour)|seconds)"
-    r"|profile:\w+([+-]\w+)*|run:(virtual_ns|seconds)"
+    r"|profile:\w+([+-]\w+)*(/\w+\*\w+)?|run:(virtual_ns|seconds)"
 )
 ROWS = 17  # of a bucket histogram: sizes 0 to 15, and more
 

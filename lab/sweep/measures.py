@@ -68,7 +68,7 @@ def _of_line(source: str, cell: Cell, line: dict[str, Any]) -> Any:
             return getattr(cell, path)
         case "profile":
             profile = cell.stats.get("profile")
-            return profile and _sum_of(profile, path)
+            return profile and _of_profile(profile, path, line)
         case "hashcost":
             return _hash_cost(cell, *path.split("."))
         case "cachesim":
@@ -94,9 +94,15 @@ def _member(found: Any, path: str) -> Any:
     return found
 
 
-def _sum_of(profile: dict[str, float], terms: str) -> float:
-    """The sum of functions' shares that @terms, `A+B-C`, names; one that was never met has none."""
-    return sum(-profile.get(name, 0.0) if sign == "-" else profile.get(name, 0.0) for sign, name in TERM.findall(terms))
+def _of_profile(profile: dict[str, float], path: str, line: dict[str, Any]) -> float | None:
+    """What `A+B-C` says: a sum of functions' shares, one that was never met having none. With `/WHOLE*METRIC` behind it the part of
+    the result's METRIC that falls to them, as they are a part of the function WHOLE."""
+    terms, _, scale = path.partition("/")
+    shares = [-profile.get(name, 0.0) if sign == "-" else profile.get(name, 0.0) for sign, name in TERM.findall(terms)]
+    if not scale:
+        return sum(shares)
+    whole, _, metric = scale.partition("*")
+    return sum(shares) / profile[whole] * line[metric] if profile.get(whole) and metric in line else None
 
 
 def _counter(caches: Any, cache_name: str, name: str) -> float | None:

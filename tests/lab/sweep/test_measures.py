@@ -49,6 +49,17 @@ def test_shares_of_functions_are_added_and_taken_away():
     for terms, share in sums.items():
         assert SOURCE.fullmatch(f"profile:{terms}") and value(f"profile:{terms}", cell) == pytest.approx(share), terms
     assert not SOURCE.fullmatch("profile:walk-") and value("profile:walk", CELL) is None
+    timed = replace(cell, results=[{"case": "a", "ns": 1000.0}])
+    parts = {
+        "find/walk*ns": 341.667,
+        "walk-find-search/walk*ns": 591.667,
+        "find/never*ns": None,
+        "find/walk*other": None,
+    }
+    for path, ns in parts.items():
+        assert SOURCE.fullmatch(f"profile:{path}"), path
+        assert value(f"profile:{path}", timed) == (ns and pytest.approx(ns, abs=0.001)), path
+    assert value("profile:find/walk*ns", cell) is None, "without a result line there is nothing to divide"
 
 
 def test_what_is_of_the_run():
