@@ -50,7 +50,7 @@ def paths(
 
     A call with two paths counts twice. Not found are ENOENT and ENOTDIR (docs/lab/workloads.md, programs).
     """
-    from lab.measure.paths import run_traced, table
+    from lab.compare.paths import run_traced, table
 
     if not context.args:
         raise LabError("which program? ./cw paths [options] -- PROGRAM ARG...")

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from lab.base.syscalls import read_table
-from lab.measure.paths import Paths, of_programs, table
+from lab.compare.paths import Paths, of_programs, table
 
 NUMBERS = {call.name: call.number for call in read_table().values()}
 
