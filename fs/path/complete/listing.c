@@ -1,0 +1,341 @@
+/*
+ * listing.c - getdents64() of directories that may be complete: from the children, or from the file
+ * system, whose names then become children. See complete.h.
+ */
+#include "fs/calls/calls.h"
+#include "fs/path/dcache.h"
+
+/* ---- from the children ----------------------------------------------------------------------- */
+
+/*
+ * Entries are gathered in the kernel, under the directory's dentry->lock, and copied out without
+ * it, a batch at a time: a child may be evicted in between, and then the file system has the rest.
+ */
+struct batch {
+	unsigned bytes, room;
+	struct entry *last;
+	struct batch_checksum {
+		u64 entries, sum;
+	} checksum; /* in a debug kernel */
+	char text[1024 + 8] __aligned(8);
+};
+
+static const char dots[16] = "..";
+
+#ifdef CONFIG_DEBUG
+static void checksum_add(struct batch_checksum *checksum, const char *name, unsigned length,
+			 ino_t ino, loff_t position)
+{
+	u64 sum = ino * 31 + (u64)position;
+
+	for (unsigned i = 0; i < length; i++)
+		sum = sum * 31 + (u8)name[i];
+	checksum->entries++;
+	checksum->sum += sum;
+}
+#else
+#define checksum_add(checksum, name, length, ino, position) ((void)0)
+#endif
+
+/* The name, of which eight bytes behind its end can be read, is at @position, which the entry
+ * before is told. false: there is no room. */
+static bool batch_add(struct batch *batch, const char *name, unsigned length, ino_t ino,
+		      unsigned type, loff_t position)
+{
+	unsigned bytes = round_up((unsigned)offsetof(struct entry, name) + length + 1, 8u), i;
+	struct entry *entry = (struct entry *)(batch->text + batch->bytes);
+
+	if (batch->last)
+		batch->last->next = position;
+	if (bytes > batch->room - batch->bytes)
+		return false;
+	/* first what lies behind the name, which is none of the program's business */
+	__builtin_memset((char *)entry + bytes - 8, 0, 8);
+	entry->ino = ino;
+	entry->bytes = (u16)bytes;
+	entry->type = (u8)type;
+	for (i = 0; i + 8 <= length; i += 8)
+		__builtin_memcpy(entry->name + i, name + i, 8);
+
+	u64 rest = load_word(name + i) & ((1ull << (length & 7) * 8) - 1);
+
+	__builtin_memcpy(entry->name + i, &rest, 8);
+	batch->bytes += bytes;
+	batch->last = entry;
+	checksum_add(&batch->checksum, name, length, ino, position);
+	return true;
+}
+
+/* @dir's first child at @position or behind it, or NULL. */
+static struct dentry *first_child(struct dentry *dir, u64 position)
+{
+	struct dentry *child, *found = NULL, *hint = dir->next_child;
+
+	lockdep_assert_held(&dir->lock);
+	if (position <= dir->dotdot) {
+		list_for_each_entry(child, &dir->children, child_link)
+			if (child->cookie)
+				return child;
+		return NULL;
+	}
+	struct list_head *link =
+		hint && hint->cookie >= position ? &hint->child_link : dir->children.prev;
+	for (; link != &dir->children; link = link->prev) {
+		child = list_entry(link, struct dentry, child_link);
+		if (child->cookie < position)
+			break;
+		found = child;
+	}
+	return found;
+}
+
+/* Of @child, which has a position: is there no such name any more? Then it leaves the order. */
+static bool retire(struct dentry *dir, struct dentry *child)
+{
+	u8 flags = READ_ONCE(child->flags);
+
+	lockdep_assert_held(&dir->lock);
+	if (likely(!(flags & D_UNHASHED)) && likely(child->inode || (flags & D_NUMBERED)))
+		return false;
+	child_unlink(child, dir);
+	child->cookie = 0;
+	list_add(&child->child_link, &dir->children);
+	return true;
+}
+
+static bool add_child(struct batch *batch, const struct dentry *child)
+{
+	const struct inode *inode = child->inode;
+	ino_t number = child->number;
+	unsigned type = child->type;
+
+	if (likely(inode != NULL)) {
+		number = inode->number;
+		type = S_DT(READ_ONCE(inode->mode));
+	}
+	return batch_add(batch, child->name, child->name_length, number, type,
+			 (loff_t)child->cookie);
+}
+
+/* From *@position on, which goes to the first one that had no room, or to the directory's end.
+ * false: the directory is not complete. */
+static bool gather(struct dentry *dir, struct batch *batch, loff_t *position)
+{
+	loff_t end = dir->inode->data.size, start = *position;
+	struct list_head *next;
+
+	lockdep_assert_held(&dir->inode->lock);
+	guard(spinlock, &dir->lock);
+	if (dir->known_to != KNOWN_ALL)
+		return false;
+	if (start >= end)
+		return true;
+	*position = 0;
+	if (start <= 0 && !batch_add(batch, dots, 1, dir->inode->number, DT_DIR, 0))
+		return true;
+	*position = dir->dotdot;
+	if (start <= dir->dotdot &&
+	    !batch_add(batch, dots, 2, dir->parent->inode->number, DT_DIR, dir->dotdot))
+		return true;
+
+	struct dentry *child = first_child(dir, (u64)start);
+
+	for (; child && &child->child_link != &dir->children;
+	     child = list_entry(next, struct dentry, child_link)) {
+		next = child->child_link.next;
+		if (unlikely(retire(dir, child)))
+			continue;
+		if (!add_child(batch, child)) {
+			*position = (loff_t)child->cookie;
+			dir->next_child = child;
+			return true;
+		}
+	}
+	*position = end;
+	if (batch->last)
+		batch->last->next = end;
+	return true;
+}
+
+#ifdef CONFIG_DEBUG
+struct check {
+	struct dir_context context; /* first */
+	loff_t end;
+	u64 dotdot;
+	struct batch_checksum found;
+};
+
+static bool check_emit(struct dir_context *context, const char *name, unsigned length, ino_t ino,
+		       unsigned type)
+{
+	struct check *check = (struct check *)context;
+
+	if (context->position >= check->end)
+		return false;
+	checksum_add(&check->found, name, length, ino, context->position);
+	return true;
+}
+
+/* Is it what the file system has from @start to @end? */
+static void check_batch(struct file *file, const struct batch *batch, loff_t start, loff_t end)
+{
+	struct check check = {.context = {check_emit, start}, .end = end};
+
+	if (file->fop->iterate(file, &check.context))
+		return;
+	BUG_ON(check.found.entries != batch->checksum.entries);
+	BUG_ON(check.found.sum != batch->checksum.sum);
+}
+#else
+#define check_batch(file, batch, start, end) ((void)0)
+#endif
+
+/* As iterate_directory(): true: as far as there is room; false: the file system has to go on. */
+static bool list_children(struct file *file, struct getdents *out)
+{
+	struct batch batch;
+
+	for (;;) {
+		loff_t start = out->context.position, position = start;
+
+		batch.bytes = 0;
+		batch.room = min(out->left, (unsigned)sizeof(batch.text) - 8);
+		batch.last = NULL;
+		batch.checksum = (struct batch_checksum){};
+		if (!gather(file->path.dentry, &batch, &position))
+			return false;
+		check_batch(file, &batch, start, position);
+		if (!batch.last) { /* there is no more, or no room */
+			out->context.position = position;
+			out->error = position < file->inode->data.size ? -EINVAL : 0;
+			return true;
+		}
+		if (copy_to_user(out->at, batch.text, batch.bytes))
+			return false; /* entry by entry it finds out how far it can */
+		out->context.position = position;
+		out->previous = out->at + ((char *)batch.last - batch.text);
+		out->at += batch.bytes;
+		out->left -= batch.bytes;
+		if (position >= file->inode->data.size)
+			return true;
+	}
+}
+
+/* ---- from the file system -------------------------------------------------------------------- */
+
+struct filler {
+	struct dir_context context; /* first */
+	struct getdents *out;
+	struct dentry *dir;
+	u64 reached; /* once it has failed: to there it had not */
+	bool failed;
+};
+
+/* A name that the file system has in @dir gets its dentry: true, or false: there is no memory, or
+ * it is no name to have one. */
+static bool add_name(struct dentry *dir, const char *name, unsigned length, ino_t ino,
+		     unsigned type, loff_t position)
+{
+	char text[NAME_MAX + 1 + 8];
+
+	__builtin_memcpy(text, name, length);
+	__builtin_memset(text + length, 0, 8);
+
+	struct component component = take_component(dir, text);
+
+	if (!length || component.length != length)
+		return false; /* with a slash in it, or a NUL */
+	struct dentry *dentry = d_lookup(dir, &component, HASH_LOOK);
+	if (!dentry) {
+		dentry = d_alloc_hashed(dir, text, length, component.hash);
+		if (!dentry)
+			return false;
+		dentry->number = ino;
+		dentry->type = (u8)type;
+		dentry->flags |= D_NUMBERED;
+		d_add(dentry, NULL);
+	}
+	/* not if it is known not to exist, or is there twice: a disk that is damaged */
+	bool fits = (dentry->inode || d_is_numbered(dentry)) &&
+		    (!dentry->cookie || dentry->cookie == (u64)position);
+	if (fits)
+		set_position(dentry, position);
+	dput(dentry);
+	return fits;
+}
+
+static bool is_dots(const char *name, unsigned length)
+{
+	return name[0] == '.' && (length == 1 || (length == 2 && name[1] == '.'));
+}
+
+static bool fill_emit(struct dir_context *context, const char *name, unsigned length, ino_t ino,
+		      unsigned type)
+{
+	struct filler *filler = (struct filler *)context;
+	struct getdents *out = filler->out;
+	struct dentry *dir = filler->dir;
+	loff_t position = context->position;
+	bool added;
+
+	out->context.position = position;
+	if (!out->context.emit(&out->context, name, length, ino, type))
+		return false;
+	if (filler->failed)
+		return true;
+	if (is_dots(name, length))
+		added = position == (length == 1 ? 0 : dir->dotdot);
+	else
+		added = position > dir->dotdot && !(READ_ONCE(dir->filling) & LOST) &&
+			add_name(dir, name, length, ino, type, position);
+	if (!added) {
+		filler->failed = true;
+		filler->reached = (u64)position;
+	}
+	return true;
+}
+
+/* May a reading from @position on add dentries? Then it is the only one that does. */
+static bool begin_to_fill(struct dentry *dir, u64 position)
+{
+	guard(spinlock, &dir->lock);
+	if (dir->filling || position > dir->known_to)
+		return false;
+	dir->filling = FILLING;
+	return true;
+}
+
+/* It has added all to @reached. */
+static void end_to_fill(struct dentry *dir, u64 reached)
+{
+	lockdep_assert_held(&dir->inode->lock);
+	guard(spinlock, &dir->lock);
+	if (!(dir->filling & LOST) && reached > dir->known_to)
+		dir->known_to = reached;
+	dir->filling = 0;
+}
+
+static int fill(struct file *file, struct getdents *out)
+{
+	struct filler filler = {.context = {fill_emit, out->context.position},
+				.out = out,
+				.dir = file->path.dentry};
+
+	if (!begin_to_fill(filler.dir, (u64)filler.context.position))
+		return file->fop->iterate(file, &out->context);
+	int error = file->fop->iterate(file, &filler.context);
+	out->context.position = filler.context.position;
+	if (!filler.failed)
+		filler.reached = (u64)filler.context.position;
+	if (!error && !filler.failed && filler.context.position >= file->inode->data.size)
+		filler.reached = KNOWN_ALL;
+	end_to_fill(filler.dir, filler.reached);
+	return error;
+}
+
+int iterate_directory(struct file *file, struct getdents *out)
+{
+	if (!file->path.dentry->dotdot)
+		return file->fop->iterate(file, &out->context);
+	return list_children(file, out) ? 0 : fill(file, out);
+}
