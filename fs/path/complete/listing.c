@@ -12,18 +12,19 @@
  * it, a batch at a time: a child may be evicted in between, and then the file system has the rest.
  */
 struct batch {
-	unsigned bytes, room;
-	struct entry *last;
-	struct batch_checksum {
+	char *at, *end;	    /* where the next entry goes, and where none reaches */
+	struct entry *last; /* the entry before, or NULL */
+	struct checksum {
 		u64 entries, sum;
 	} checksum; /* in a debug kernel */
-	char text[1024 + 8] __aligned(8);
 };
+
+#define BATCH_SIZE 1024
 
 static const char dots[16] = "..";
 
 #ifdef CONFIG_DEBUG
-static void checksum_add(struct batch_checksum *checksum, const char *name, unsigned length,
+static void checksum_add(struct checksum *checksum, const char *name, unsigned length,
 			 ino_t ino, loff_t position)
 {
 	u64 sum = ino * 31 + (u64)position;
@@ -39,28 +40,25 @@ static void checksum_add(struct batch_checksum *checksum, const char *name, unsi
 
 /* The name, of which eight bytes behind its end can be read, is at @position, which the entry
  * before is told. false: there is no room. */
-static bool batch_add(struct batch *batch, const char *name, unsigned length, ino_t ino,
-		      unsigned type, loff_t position)
+static __always_inline bool batch_add(struct batch *batch, const char *name, unsigned length,
+				      ino_t ino, unsigned type, loff_t position)
 {
-	unsigned bytes = round_up((unsigned)offsetof(struct entry, name) + length + 1, 8u), i;
-	struct entry *entry = (struct entry *)(batch->text + batch->bytes);
+	size_t bytes = round_up(offsetof(struct entry, name) + length + 1, 8ul);
+	struct entry *entry = (struct entry *)batch->at;
 
-	if (batch->last)
+	if (likely(batch->last != NULL))
 		batch->last->next = position;
-	if (bytes > batch->room - batch->bytes)
+	if (bytes > (size_t)(batch->end - batch->at))
 		return false;
-	/* first what lies behind the name, which is none of the program's business */
-	__builtin_memset((char *)entry + bytes - 8, 0, 8);
 	entry->ino = ino;
 	entry->bytes = (u16)bytes;
 	entry->type = (u8)type;
-	for (i = 0; i + 8 <= length; i += 8)
+	for (size_t i = 0; i < length; i += 8)
 		__builtin_memcpy(entry->name + i, name + i, 8);
-
-	u64 rest = load_word(name + i) & ((1ull << (length & 7) * 8) - 1);
-
-	__builtin_memcpy(entry->name + i, &rest, 8);
-	batch->bytes += bytes;
+	/* what lies behind the name is none of the program's business: to the entry's end, and
+	 * some bytes more, which are the next one's */
+	__builtin_memset(entry->name + length, 0, 8);
+	batch->at += bytes;
 	batch->last = entry;
 	checksum_add(&batch->checksum, name, length, ino, position);
 	return true;
@@ -103,7 +101,7 @@ static bool retire(struct dentry *dir, struct dentry *child)
 	return true;
 }
 
-static bool add_child(struct batch *batch, const struct dentry *child)
+static __always_inline bool add_child(struct batch *batch, const struct dentry *child)
 {
 	const struct inode *inode = child->inode;
 	ino_t number = child->number;
@@ -117,52 +115,53 @@ static bool add_child(struct batch *batch, const struct dentry *child)
 			 (loff_t)child->cookie);
 }
 
-/* From *@position on, which goes to the first one that had no room, or to the directory's end.
- * false: the directory is not complete. */
-static bool gather(struct dentry *dir, struct batch *batch, loff_t *position)
+/* The names from @position on: where the first one is that had no room, or the directory's end. */
+static loff_t add_children(struct dentry *dir, struct batch *batch, loff_t position)
 {
-	loff_t end = dir->inode->data.size, start = *position;
-	struct list_head *next;
+	struct dentry *child = first_child(dir, (u64)position);
+	struct list_head *link = child ? &child->child_link : &dir->children, *next;
+
+	for (; link != &dir->children; link = next) {
+		child = list_entry(link, struct dentry, child_link);
+		next = link->next;
+		if (unlikely(retire(dir, child)))
+			continue;
+		if (unlikely(!add_child(batch, child))) {
+			dir->next_child = child;
+			return (loff_t)child->cookie;
+		}
+	}
+	if (batch->last)
+		batch->last->next = dir->inode->data.size;
+	return dir->inode->data.size;
+}
+
+/* The same of all entries; -EAGAIN: the directory is not complete. */
+static loff_t gather(struct dentry *dir, struct batch *to, loff_t position)
+{
+	struct batch batch = *to; /* in registers */
 
 	lockdep_assert_held(&dir->inode->lock);
 	guard(spinlock, &dir->lock);
 	if (dir->known_to != KNOWN_ALL)
-		return false;
-	if (start >= end)
-		return true;
-	*position = 0;
-	if (start <= 0 && !batch_add(batch, dots, 1, dir->inode->number, DT_DIR, 0))
-		return true;
-	*position = dir->dotdot;
-	if (start <= dir->dotdot &&
-	    !batch_add(batch, dots, 2, dir->parent->inode->number, DT_DIR, dir->dotdot))
-		return true;
-
-	struct dentry *child = first_child(dir, (u64)start);
-
-	for (; child && &child->child_link != &dir->children;
-	     child = list_entry(next, struct dentry, child_link)) {
-		next = child->child_link.next;
-		if (unlikely(retire(dir, child)))
-			continue;
-		if (!add_child(batch, child)) {
-			*position = (loff_t)child->cookie;
-			dir->next_child = child;
-			return true;
-		}
+		return -EAGAIN;
+	if (position <= 0 && !batch_add(&batch, dots, 1, dir->inode->number, DT_DIR, 0))
+		return 0;
+	if (position <= dir->dotdot && !batch_add(&batch, dots, 2, dir->parent->inode->number,
+						  DT_DIR, dir->dotdot)) {
+		*to = batch;
+		return dir->dotdot;
 	}
-	*position = end;
-	if (batch->last)
-		batch->last->next = end;
-	return true;
+	position = add_children(dir, &batch, position);
+	*to = batch;
+	return position;
 }
 
 #ifdef CONFIG_DEBUG
 struct check {
 	struct dir_context context; /* first */
 	loff_t end;
-	u64 dotdot;
-	struct batch_checksum found;
+	struct checksum found;
 };
 
 static bool check_emit(struct dir_context *context, const char *name, unsigned length, ino_t ino,
@@ -193,32 +192,29 @@ static void check_batch(struct file *file, const struct batch *batch, loff_t sta
 /* As iterate_directory(): true: as far as there is room; false: the file system has to go on. */
 static bool list_children(struct file *file, struct getdents *out)
 {
-	struct batch batch;
+	char text[BATCH_SIZE + 8] __aligned(8);
 
-	for (;;) {
-		loff_t start = out->context.position, position = start;
+	while (out->context.position < file->inode->data.size) {
+		struct batch batch = {text, text + min(out->left, (unsigned)BATCH_SIZE), NULL, {}};
+		loff_t next = gather(file->path.dentry, &batch, out->context.position);
+		size_t bytes = (size_t)(batch.at - text);
 
-		batch.bytes = 0;
-		batch.room = min(out->left, (unsigned)sizeof(batch.text) - 8);
-		batch.last = NULL;
-		batch.checksum = (struct batch_checksum){};
-		if (!gather(file->path.dentry, &batch, &position))
+		if (next < 0)
 			return false;
-		check_batch(file, &batch, start, position);
-		if (!batch.last) { /* there is no more, or no room */
-			out->context.position = position;
-			out->error = position < file->inode->data.size ? -EINVAL : 0;
+		check_batch(file, &batch, out->context.position, next);
+		/* if that fails, the file system finds out how far it can, entry by entry */
+		if (copy_to_user(out->at, text, bytes))
+			return false;
+		out->context.position = next;
+		if (!batch.last) { /* there is none, or no room for it */
+			out->error = next < file->inode->data.size ? -EINVAL : 0;
 			return true;
 		}
-		if (copy_to_user(out->at, batch.text, batch.bytes))
-			return false; /* entry by entry it finds out how far it can */
-		out->context.position = position;
-		out->previous = out->at + ((char *)batch.last - batch.text);
-		out->at += batch.bytes;
-		out->left -= batch.bytes;
-		if (position >= file->inode->data.size)
-			return true;
+		out->previous = out->at + ((char *)batch.last - text);
+		out->at += bytes;
+		out->left -= (unsigned)bytes;
 	}
+	return true;
 }
 
 /* ---- from the file system -------------------------------------------------------------------- */
