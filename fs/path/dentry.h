@@ -157,3 +157,4 @@ static inline void dentry_cache_check(void) {}
 #endif
 void dentry_cache_init(void);
 #include "fs/path/complete/complete.h"
+#include "fs/path/negative/negative.h"
