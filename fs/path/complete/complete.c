@@ -83,10 +83,14 @@ void child_lost(struct dentry *dentry)
 /* It is no more numbered: it has its inode. */
 static void link_inode(struct dentry *dentry, struct inode *inode)
 {
+	u32 bucket = dentry_bucket(dentry->parent, dentry->name_hash);
+
 	changes_begin(dentry);
 	smp_store_release(&dentry->inode, inode);
+	dentry_table_lock(&dentry_table_instance, NULL, bucket);
 	/* D_MOUNTED has another lock. Who sees the flag gone sees the inode. */
 	__atomic_fetch_and(&dentry->flags, (u8)~D_NUMBERED, __ATOMIC_RELEASE);
+	dentry_table_unlock(&dentry_table_instance, NULL, bucket);
 	changes_end(dentry);
 	notify_inherit(dentry->parent->inode, inode);
 }
