@@ -164,7 +164,9 @@ int ext2_add_entry(struct cursor *cursor, struct inode *dir, struct dentry *dent
 	ext2_fill_entry((void *)((char *)cursor->entry + used), needed, dentry->name,
 			dentry->name_length, inode);
 	ext2_name_changed(cursor, RANK_NAMES);
-	child_placed(dentry, cursor->block, cursor->at + used);
+	/* cursor->at is not where the entry is if that is in a new block */
+	child_placed(dentry, cursor->block,
+		     (u32)((char *)cursor->entry - (char *)cursor->buffer->data) + used);
 	return 0;
 }
 

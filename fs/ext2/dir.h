@@ -15,8 +15,9 @@ struct cursor {
 	struct inode *dir;
 	struct buffer *buffer;	      /* of the current entry; NULL before the first */
 	struct ext2_dir_entry *entry; /* the current one */
-	u32 block, left;	      /* its block, and how many are to come, itself included */
-	u32 at, next; /* offsets of the current entry, and of what follows it */
+	/* its block, and how many are to come, itself included; offsets of the current entry, and
+	 * of what follows it */
+	u32 block, left, at, next;
 };
 
 DEFINE_FREE(cursor, struct cursor, brelse(variable->buffer))
