@@ -52,7 +52,7 @@ struct entry {
 /* What getdents64(2) has given so far. */
 struct getdents {
 	struct dir_context context; /* first: emit() is given this */
-	/* user memory: where the next entry goes; the one whose d_off is to be filled in, or NULL */
+	/* user memory: where the next entry goes; whose d_off is to be filled in, or NULL */
 	char *at, *previous;
 	unsigned left;
 	int error;

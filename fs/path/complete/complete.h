@@ -46,7 +46,7 @@ struct getdents;
 #define KNOWN_ALL (~0ull)
 enum { FILLING = 1, LOST = 2 }; /* dentry->filling: a reading adds dentries; one went meanwhile */
 
-/* Is it without its inode, though there? If not, the inode that is read after this is the newest. */
+/* Is it without its inode, though there? If not, the inode read after this is the newest. */
 static inline bool d_is_numbered(const struct dentry *dentry)
 {
 	return smp_load_acquire(&dentry->flags) & D_NUMBERED;
@@ -94,6 +94,7 @@ void child_placed(struct dentry *dentry, u32 block, u32 offset);
 /* @dentry leaves @parent's children. @parent->lock is held. */
 static inline void child_unlink(struct dentry *dentry, struct dentry *parent)
 {
+	lockdep_assert_held(&parent->lock);
 	if (parent->next_child == dentry)
 		parent->next_child = NULL;
 	list_del(&dentry->child_link);

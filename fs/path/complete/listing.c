@@ -331,6 +331,7 @@ static int fill(struct file *file, struct getdents *out)
 
 int iterate_directory(struct file *file, struct getdents *out)
 {
+	lockdep_assert_held(&file->inode->lock);
 	if (!file->path.dentry->dotdot)
 		return file->fop->iterate(file, &out->context);
 	return list_children(file, out) ? 0 : fill(file, out);
