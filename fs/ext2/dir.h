@@ -15,8 +15,9 @@ struct cursor {
 	struct inode *dir;
 	struct buffer *buffer;	      /* of the current entry; NULL before the first */
 	struct ext2_dir_entry *entry; /* the current one */
-	u32 block, left;	      /* its block, and how many are to come, itself included */
-	u32 at, next; /* offsets of the current entry, and of what follows it */
+	/* its block, and how many are to come, itself included; offsets of the current entry, and
+	 * of what follows it */
+	u32 block, left, at, next;
 };
 
 DEFINE_FREE(cursor, struct cursor, brelse(variable->buffer))
@@ -27,7 +28,7 @@ extern const struct dentry ext2_parent_entry;
 /* Go to the entry of @dentry's name: 0, -ENOENT, or what went wrong. */
 int ext2_find_entry(struct cursor *cursor, struct inode *dir, const struct dentry *dentry);
 /* *@cursor is where @dentry's name, which is @inode's, has been put: 0, -ENOSPC, -EIO ... */
-int ext2_add_entry(struct cursor *cursor, struct inode *dir, const struct dentry *dentry,
+int ext2_add_entry(struct cursor *cursor, struct inode *dir, struct dentry *dentry,
 		   struct inode *inode);
 /* The entry found becomes @inode's, or goes. The directory's times are the caller's in the first
  * case. The block is written no sooner than @rank. */

@@ -167,10 +167,12 @@ struct ext2_inode {
 	 * map_lock; and had so at the last sync */
 	u32 indirect_changes, indirect_synced;
 	u64 born;	/* buffers_stamp() when it was made, 0: it was on the disk */
-	u64 named;	/* the commit with which its newest name is on the disk, in this block */
-	u64 name_block; /* 0: it may be written as late as any */
-	bool encoded;	/* its buffer in the table of inodes has been written to; under map_lock */
-	bool replaced;	/* a rename took a name of its over: on the disk that may be its own */
+	/* the commit with which its newest name is on the disk, in this block; 0: it may be
+	 * written as late as any */
+	u64 named, name_block;
+	/* its buffer in the table of inodes has been written to, under map_lock; a rename took a
+	 * name of its over: on the disk that may be its own */
+	bool encoded, replaced;
 	struct rw_semaphore map_lock;
 	u32 next_goal; /* where the next block would best lie; 0: not known */
 	/* directories: block of the last find; no room before this one */

@@ -61,8 +61,8 @@ struct file {
 	const struct file_operations *fop;
 	struct inode *inode; /* == path.dentry->inode, held by it */
 	atomic_t refcount;
-	u32 flags;		    /* O_* (access mode, O_APPEND, O_NONBLOCK ...) */
-	u32 mode;		    /* FMODE_READ | FMODE_WRITE ... */
+	/* O_* (access mode, O_APPEND, O_NONBLOCK ...); FMODE_READ | FMODE_WRITE ... */
+	u32 flags, mode;
 	struct mutex position_lock; /* taken only if the file is shared: refcount > 1 */
 	loff_t position;	    /* position_lock */
 	union {

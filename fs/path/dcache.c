@@ -79,6 +79,7 @@ static struct dentry *dentry_alloc(const char *name, u32 length, u32 hash)
 	dentry->sequence = (seqcount_t){0};
 #endif
 	INIT_LIST_HEAD(&dentry->children);
+	dentry_forget_children(dentry);
 	return dentry;
 }
 
@@ -91,7 +92,7 @@ static void link_child(struct dentry *dentry, struct dentry *parent)
 static void unlink_child(struct dentry *dentry, struct dentry *parent)
 {
 	guard(spinlock, &parent->lock);
-	list_del(&dentry->child_link);
+	child_unlink(dentry, parent);
 }
 
 struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash)
@@ -221,6 +222,7 @@ static bool unhash_unused(struct dentry *dentry, int others)
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
 	if (is_used_by(dentry, others)) { /* who changes it has a reference: so nobody does */
 		changes_begin_alone(dentry);
+		child_lost(dentry);
 		done = is_used_by(dentry, others);
 		if (done)
 			unhash_locked(dentry, bucket);

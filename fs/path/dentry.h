@@ -44,9 +44,9 @@
 /*
  * dentry->flags. MOUNTED: something may be mounted here, ask the mount table; UNHASHED: not to be
  * found by name (removed, or never added); UNCACHED: never hashed, though there: looked up each
- * time (/proc/PID).
+ * time (/proc/PID); NUMBERED: without its inode, but not negative (complete/complete.h).
  */
-enum { D_MOUNTED = 1, D_UNCACHED = 2, D_UNHASHED = 4, D_PLAIN = 1 << 8 };
+enum { D_MOUNTED = 1, D_UNCACHED = 2, D_UNHASHED = 4, D_NUMBERED = 8, D_PLAIN = 1 << 8 };
 
 /*
  * A bit of dentry->refcount beside the count: the dentry is hashed and on the LRU list, so that a
@@ -61,8 +61,7 @@ struct dentry {
 	struct dentry_table_link hash_link; /* bucket lock */
 	struct dentry *parent;		    /* itself at a root; changes under lock */
 	u32 name_hash;
-	u8 name_length;
-	u8 lru_cpu;    /* whose LRU list it is on */
+	u8 name_length, lru_cpu; /* the latter: whose LRU list it is on */
 	union {
 		struct {
 			/* D_*; changed by atomic operations: UNHASHED under the bucket lock */
@@ -80,6 +79,17 @@ struct dentry {
 	seqcount_t sequence; /* of all above but the counts: dcache.h, changes_begin() */
 #endif
 	char inline_name[DNAME_INLINE];
+#ifdef CONFIG_DCACHE_COMPLETE
+	/* complete/complete.h. Of a directory, under its lock: */
+	u8 dotdot;  /* the position of ".."; 0: it is not to become complete */
+	u8 filling; /* FILLING, LOST */
+	u8 type;    /* DT_*; with D_NUMBERED: as the number */
+	union {
+		u64 known_to; /* the names before that position are among the children; KNOWN_ALL */
+		ino_t number; /* of a dentry with D_NUMBERED: its inode's */
+	};
+	struct dentry *next_child; /* a child with a position, to begin to look at; or NULL */
+#endif
 
 	u64 cookie; /* the file system's; 0: new, or not among its names; parent->lock */
 	/* child_link: parent->children, cookies last; parent->lock */
@@ -95,8 +105,9 @@ struct component {
 	const char *name; /* 8 readable bytes behind its end, which is a '/' or a NUL */
 	size_t length;	  /* may be more than any name has */
 	u32 hash;	  /* in that directory */
-	u64 rest; /* what is left of the name behind its whole words, 0 to 7 bytes, and zeros */
-	u64 mask; /* ones in the place of those and of the end */
+	/* what is left of the name behind its whole words, 0 to 7 bytes, and zeros; ones in the
+	 * place of those and of the end */
+	u64 rest, mask;
 };
 
 /* Takes over @root's reference, even if it fails; NULL: out of memory, or @root is NULL. */
@@ -145,3 +156,5 @@ void dentry_cache_check(void);
 static inline void dentry_cache_check(void) {}
 #endif
 void dentry_cache_init(void);
+#include "fs/path/complete/complete.h"
+#include "fs/path/negative/negative.h"

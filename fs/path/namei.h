@@ -76,10 +76,8 @@ enum step {
 struct walk {
 	unsigned flags;	  /* LOOKUP_*; a path as the first member would have GCC align the stack */
 	bool directory;	  /* the last component was followed by a slash: it must be one */
-	struct path path; /* referenced */
-	struct path root; /* referenced; mount NULL: not yet needed */
-	unsigned depth;	  /* of rest */
-	unsigned links;	  /* held; also the count for ELOOP */
+	struct path path, root; /* referenced; root's mount NULL: not yet needed */
+	unsigned depth, links; /* of rest; held, which is also the count for ELOOP */
 	struct new_name *create; /* what to make if the last component is not there, or NULL */
 	struct last *last;	 /* where to leave it, if only its directory is wanted, or NULL */
 #ifdef CONFIG_OPENAT2

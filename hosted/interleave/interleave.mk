@@ -13,9 +13,6 @@ HOSTED_ROOMS ?= SWAP=y XATTR=y OPENAT2=y
 HOSTED_SET ?= PAGE_LOCK=sequence BUFFER_LOCK=sequence INODE_LOCK=sequence NAME_HASH=linux-2.2
 .DEFAULT_GOAL := ring
 include hosted/hosted.mk
-include $(HOSTED_O)/include/generated/rooms.mk
-$(HOSTED_O)/include/generated/rooms.mk: $(HOSTED_CONFIG)
-	@:
 
 RING_HOOKS := -fsanitize=thread -Wno-tsan --param tsan-distinguish-volatile=1 \
 	$(foreach f,memcpy memmove memset memcmp,-fno-builtin-$(f) -D$(f)=ring_$(f))

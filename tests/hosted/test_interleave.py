@@ -24,6 +24,8 @@ PROGRAMS = [
 ]
 # What is another there: the locks of these lookups, and whose counts those are.
 OTHERS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_", "percpu_"))]
+# What the rooms of the dentry cache change: lookups, and what stays of a name.
+NAMES = [name for name in PROGRAMS if name.startswith(("complete_", "negative_", "lockless_"))]
 KERNEL = [name for name in PROGRAMS if not name.startswith("toy_")]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
@@ -44,6 +46,9 @@ RUNS = {
     "lockless_reclaim": 2500,
     "lockless_replaced": 1200,
     "rcu_many": 1500,
+    "complete_evict": 1500,
+    "complete_fill": 1200,
+    "complete_number": 1200,
 }
 USUAL_RUNS = 600
 
@@ -87,6 +92,13 @@ def other_ring() -> Path:
     return build(OUTPUT.with_name(f"{OUTPUT.name}-other"), *choices)
 
 
+@pytest.fixture(scope="session")
+def names_ring() -> Path:
+    """Complete directories, and more negative dentries."""
+    rooms = "SWAP=y XATTR=y OPENAT2=y DCACHE_COMPLETE=y DCACHE_NEGATIVE=y"
+    return build(OUTPUT.with_name(f"{OUTPUT.name}-names"), f"HOSTED_ROOMS={rooms}")
+
+
 def run(ring: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(ring), *arguments], capture_output=True, text=True, timeout=3000, check=False)
 
@@ -106,6 +118,11 @@ def test_program(ring, program):
 @pytest.mark.parametrize("program", OTHERS)
 def test_program_in_the_other_form(other_ring, program):
     passes(other_ring, program, USUAL_RUNS)
+
+
+@pytest.mark.parametrize("program", NAMES)
+def test_program_with_complete_directories(names_ring, program):
+    passes(names_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
 @pytest.mark.parametrize("toy", PLANTED)

@@ -217,7 +217,8 @@ struct found {
 /* @child has no inode: since there is no such name, or since that is changing? */
 static __always_inline enum stop why_none(const struct found *child)
 {
-	if (read_seqcount_retry(&child->dentry->sequence, child->sequence))
+	if (d_is_numbered(child->dentry) ||
+	    read_seqcount_retry(&child->dentry->sequence, child->sequence))
 		return UNKNOWN;
 	use_mounted(child->dentry);
 	return ABSENT;

@@ -42,8 +42,7 @@ struct lockless_walk {
 	unsigned flags;		       /* LOOKUP_* */
 	struct dentry *special;	       /* what the cache has of it, if it was looked for */
 	u32 special_sequence;	       /* of that */
-	unsigned links;		       /* followed */
-	unsigned depth;		       /* of rest */
+	unsigned links, depth;	       /* followed; of rest */
 	const char *rest[MAXSYMLINKS]; /* what waits for a link's text to end */
 };
 
