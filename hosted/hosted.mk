@@ -34,9 +34,10 @@ HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unu
 	-I. -Ihosted/include -I$(HOSTED_O)/include \
 	-include $(HOSTED_O)/include/generated/autoconf.h -MMD -MP $(if $(CI),-Werror)
 
+include $(HOSTED_O)/include/generated/rooms.mk # ABSENT_ROOMS: those that are not chosen
 HOSTED_CORE := core/cmdline.c core/base/format.c core/percpu/shares.c core/log/text.c core/memory/shrinker.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
 HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c mm/swap/*.c)
-HOSTED_FS := $(wildcard $(foreach folder,path path/lockless path/direct inode file regular block ext2 tmpfs devfs xattr openat2 swap calls,fs/$(folder)/*.c)) fs/cred.c fs/start.c fs/writeback.c
+HOSTED_FS := $(filter-out $(addsuffix /%,$(ABSENT_ROOMS)),$(wildcard $(foreach folder,path path/lockless path/direct path/complete path/negative inode file regular block ext2 tmpfs devfs xattr openat2 swap calls,fs/$(folder)/*.c))) fs/cred.c fs/start.c fs/writeback.c
 HOSTED_HASH ?= $(wildcard hash/*.c)
 HOSTED_OWN := $(wildcard hosted/machine/*.c hosted/machine/shared/*.c) \
 	$(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c hosted/harness/*/*.c))
@@ -60,6 +61,8 @@ $(HOSTED_CONFIG): $(HOSTED_O)/.key Kconfig lab/build/configure.py hash/choose.py
 	$(Q)$(PYTHON) lab/build/configure.py --output $(HOSTED_O) $(addprefix --set ,$(HOSTED_ROOMS) $(HOSTED_SET) $(HOSTED_CHOICES))
 	$(Q)$(PYTHON) hash/choose.py $(HOSTED_O)/effective.config $(HOSTED_O)/include/generated/hash_choice.h
 	@touch $@
+$(HOSTED_O)/include/generated/rooms.mk: $(HOSTED_CONFIG)
+	@:
 
 $(HOSTED_O)/%.o: %.c $(HOSTED_CONFIG) hosted/hosted.mk
 	@mkdir -p $(@D)

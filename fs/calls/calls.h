@@ -38,3 +38,22 @@ static __always_inline int open_flags(int flags)
 
 /* locks.c: the fcntl commands on locks, of descriptor @number, which is @file; else -EINVAL. */
 s64 fcntl_lock_call(int number, struct file *file, u32 command, void __user *user);
+
+/* directories.c: an entry, as getdents64(2) gives it; the name is as long as it needs, so @bytes
+ * are less. */
+struct entry {
+	u64 ino;
+	s64 next; /* position of the next entry */
+	u16 bytes;
+	u8 type;
+	char name[NAME_MAX + 1 + 8];
+};
+
+/* What getdents64(2) has given so far. */
+struct getdents {
+	struct dir_context context; /* first: emit() is given this */
+	char *at;		    /* user memory: where the next entry goes */
+	char *previous;		    /* the entry whose d_off is to be filled in; NULL: none */
+	unsigned left;
+	int error;
+};

@@ -13,23 +13,6 @@
  * the end, has come.
  */
 
-/* As getdents64(2) gives it; the name is as long as it needs, so @bytes are less. */
-struct entry {
-	u64 ino;
-	s64 next; /* position of the next entry */
-	u16 bytes;
-	u8 type;
-	char name[NAME_MAX + 1 + 8];
-};
-
-struct getdents {
-	struct dir_context context; /* first: emit() is given this */
-	char *at;		    /* user memory: where the next entry goes */
-	char *previous;		    /* the entry whose d_off is to be filled in; NULL: none */
-	unsigned left;
-	int error;
-};
-
 static bool getdents_emit(struct dir_context *context, const char *name, unsigned length, ino_t ino,
 			  unsigned type)
 {
@@ -69,7 +52,7 @@ s64 sys_getdents64(int number, void *buffer, u32 count)
 	guard(read, &file->inode->lock);
 	if (is_dead(file->inode))
 		return -ENOENT;
-	int error = file->fop->iterate(file, &out.context);
+	int error = iterate_directory(file, &out);
 	file->position = out.context.position;
 	notify_open(file->inode, IN_ACCESS, file);
 	touch_atime(file);

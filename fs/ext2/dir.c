@@ -141,7 +141,7 @@ static int append_block(struct cursor *cursor)
 }
 
 /* *@cursor is where @dentry's name, which is @inode's, has been put. */
-int ext2_add_entry(struct cursor *cursor, struct inode *dir, const struct dentry *dentry,
+int ext2_add_entry(struct cursor *cursor, struct inode *dir, struct dentry *dentry,
 		     struct inode *inode)
 {
 	struct ext2_inode *ei = EXT2_I(dir);
@@ -164,6 +164,9 @@ int ext2_add_entry(struct cursor *cursor, struct inode *dir, const struct dentry
 	ext2_fill_entry((void *)((char *)cursor->entry + used), needed, dentry->name,
 			dentry->name_length, inode);
 	ext2_name_changed(cursor, RANK_NAMES);
+	/* cursor->at is not where the entry is if that is in a new block */
+	child_placed(dentry, cursor->block,
+		     (u32)((char *)cursor->entry - (char *)cursor->buffer->data) + used);
 	return 0;
 }
 
@@ -297,7 +300,7 @@ static int check_child(struct inode *dir, struct dentry *dentry, struct inode *i
 int ext2_lookup(struct inode *dir, struct dentry *dentry)
 {
 	struct inode *inode __free(iput) = NULL;
-	s64 number = entry_number(dir, dentry);
+	s64 number = (s64)d_number(dentry) ?: entry_number(dir, dentry);
 
 	lockdep_assert_held(&dir->lock);
 	if (number != -ENOENT) {
@@ -305,7 +308,7 @@ int ext2_lookup(struct inode *dir, struct dentry *dentry)
 		inode = TRY_PTR(iget(dir->sb, (ino_t)number));
 		TRY(check_child(dir, dentry, inode));
 	}
-	d_add(dentry, inode);
+	d_add_found(dentry, inode, EXT2_DIR_REC_LEN(1));
 	inode = NULL; /* the dentry's now */
 	return 0;
 }

@@ -27,7 +27,7 @@ extern const struct dentry ext2_parent_entry;
 /* Go to the entry of @dentry's name: 0, -ENOENT, or what went wrong. */
 int ext2_find_entry(struct cursor *cursor, struct inode *dir, const struct dentry *dentry);
 /* *@cursor is where @dentry's name, which is @inode's, has been put: 0, -ENOSPC, -EIO ... */
-int ext2_add_entry(struct cursor *cursor, struct inode *dir, const struct dentry *dentry,
+int ext2_add_entry(struct cursor *cursor, struct inode *dir, struct dentry *dentry,
 		   struct inode *inode);
 /* The entry found becomes @inode's, or goes. The directory's times are the caller's in the first
  * case. The block is written no sooner than @rank. */

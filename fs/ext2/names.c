@@ -82,7 +82,7 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 		return error;
 	}
 	named(inode, &cursor, NO_OLD_NAME);
-	d_instantiate(dentry, inode);
+	d_instantiate_new(dentry, inode, EXT2_DIR_REC_LEN(1));
 	if (S_ISDIR(mode))
 		set_nlink(dir, dir->nlink + 1); /* its ".." */
 	return 0;
@@ -147,7 +147,7 @@ static int ext2_remove(struct inode *dir, struct dentry *dentry)
 
 /* The entry found, which is @inode's, gets @dentry's name, if it has room for that and lies in one
  * sector: the disk has the old name or the new one, and neither waits for another block. */
-static bool change_name(struct cursor *cursor, const struct dentry *dentry, struct inode *inode)
+static bool change_name(struct cursor *cursor, struct dentry *dentry, struct inode *inode)
 {
 	struct ext2_dir_entry *entry = cursor->entry;
 	u32 length = max(EXT2_DIR_REC_LEN(dentry->name_length), EXT2_DIR_REC_LEN(entry->name_len));
@@ -160,6 +160,7 @@ static bool change_name(struct cursor *cursor, const struct dentry *dentry, stru
 	ext2_fill_entry(entry, entry->rec_len, dentry->name, dentry->name_length, inode);
 	ext2_name_changed(cursor, RANK_NAMES);
 	named(inode, cursor, NO_OLD_NAME);
+	child_placed(dentry, cursor->block, cursor->at);
 	return true;
 }
 

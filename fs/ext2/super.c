@@ -314,7 +314,7 @@ static int fill(struct super_block *sb, bool silent)
 		TRY(mark_mounted(fs));
 	struct inode *root = iget(sb, EXT2_ROOT_INODE);
 
-	sb->root = IS_ERR(root) ? NULL : d_alloc_root(root);
+	sb->root = IS_ERR(root) ? NULL : may_complete(d_alloc_root(root), EXT2_DIR_REC_LEN(1));
 	if (sb->root)
 		return 0;
 	mark_unmounted(fs);

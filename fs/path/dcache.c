@@ -1,12 +1,9 @@
 /*
  * dcache.c - the dentry cache: making, hashing, moving and freeing dentries, and their LRU list.
  *
- * States of a dentry:
- *   new (d_alloc): unhashed, negative, count 1, among its parent's children
- *   cached (d_add): hashed and on the LRU list, DREF_KEPT set; positive or negative; count may be 0
- *   dropped (d_move, d_delete of one in use): unhashed, off the list; freed with its last reference
- * Hashed, on the LRU list (lru.h) and DREF_KEPT are one and the same, so neither dget nor dput of a
- * cached dentry touches a list or a lock: being used only sets the byte `referenced`.
+ * The states of a dentry stand in dentry.h. Hashed, on the LRU list (lru.h) and DREF_KEPT are one
+ * and the same, so neither dget nor dput of a cached dentry touches a list or a lock: being used
+ * only sets the byte `referenced`.
  *
  * Who may change what:
  *   - hashing and unhashing: bucket lock; the caller holds a reference, and the directory's lock or
@@ -15,9 +12,6 @@
  * with the only reference, so that lookup cannot take another meanwhile
  *   - parent and name: only while unhashed, under tree_lock and dentry->lock (d_move)
  *   - children: the parent's dentry->lock
- * Lock order: tree_lock -> bucket lock -> dentry->lock -> LRU list.
- *
- * For those who walk without locks, see changes_begin() in dcache.h.
  */
 #include "fs/file/file.h"
 #include "fs/inode/lru.h"
@@ -35,7 +29,6 @@ static_assert(sizeof(struct dentry) <= 192 && sizeof(struct inode) <= 600,
 struct dentry_table dentry_table_instance;
 static struct kmem_cache *dentry_slab;
 
-/* Parents and names: taken by d_move, d_path and whoever walks upwards without references. */
 DEFINE_SPINLOCK(dentry_tree_lock);
 
 static bool take_unused(struct list_head *, void *), evict_taken(struct list_head *, void *);
@@ -83,6 +76,7 @@ static struct dentry *dentry_alloc(const char *name, u32 length, u32 hash)
 	dentry->direct = NULL;
 #endif
 	INIT_LIST_HEAD(&dentry->children);
+	dentry_forget_children(dentry);
 	return dentry;
 }
 
@@ -95,7 +89,7 @@ static void link_child(struct dentry *dentry, struct dentry *parent)
 static void unlink_child(struct dentry *dentry, struct dentry *parent)
 {
 	guard(spinlock, &parent->lock);
-	list_del(&dentry->child_link);
+	child_unlink(dentry, parent);
 }
 
 struct dentry *d_alloc_hashed(struct dentry *parent, const char *name, u32 length, u32 hash)
@@ -231,6 +225,7 @@ static bool unhash_unused(struct dentry *dentry, int others)
 	dentry_table_lock(&dentry_table_instance, NULL, bucket);
 	if (is_used_by(dentry, others)) { /* who changes it has a reference: so nobody does */
 		changes_begin_alone(dentry);
+		child_lost(dentry);
 		done = is_used_by(dentry, others);
 		if (done)
 			unhash_locked(dentry, bucket);
@@ -462,9 +457,7 @@ void dentry_cache_check(void)
 			BUG_ON(found != dentry);
 			dput(found);
 		}
-#ifdef CONFIG_DCACHE_FASTPATH
 	direct_check();
-#endif
 }
 #endif
 

@@ -44,9 +44,9 @@
 /*
  * dentry->flags. MOUNTED: something may be mounted here, ask the mount table; UNHASHED: not to be
  * found by name (removed, or never added); UNCACHED: never hashed, though there: looked up each
- * time (/proc/PID).
+ * time (/proc/PID); NUMBERED: without its inode, but not negative (complete/complete.h).
  */
-enum { D_MOUNTED = 1, D_UNCACHED = 2, D_UNHASHED = 4, D_PLAIN = 1 << 8 };
+enum { D_MOUNTED = 1, D_UNCACHED = 2, D_UNHASHED = 4, D_NUMBERED = 8, D_PLAIN = 1 << 8 };
 
 /*
  * A bit of dentry->refcount beside the count: the dentry is hashed and on the LRU list, so that a
@@ -83,6 +83,17 @@ struct dentry {
 	struct direct_entry *direct; /* of its whole path (direct/direct.h), or NULL */
 #endif
 	char inline_name[DNAME_INLINE];
+#ifdef CONFIG_DCACHE_COMPLETE
+	/* complete/complete.h. Of a directory, under its lock: */
+	u8 dotdot;  /* the position of ".."; 0: it is not to become complete */
+	u8 filling; /* FILLING, LOST */
+	u8 type;    /* DT_*; with D_NUMBERED: as the number */
+	union {
+		u64 known_to; /* the names before that position are among the children; KNOWN_ALL */
+		ino_t number; /* of a dentry with D_NUMBERED: its inode's */
+	};
+	struct dentry *next_child; /* a child with a position, to begin to look at; or NULL */
+#endif
 
 	u64 cookie; /* the file system's; 0: new, or not among its names; parent->lock */
 	/* child_link: parent->children, cookies last; parent->lock */
@@ -148,3 +159,5 @@ void dentry_cache_check(void);
 static inline void dentry_cache_check(void) {}
 #endif
 void dentry_cache_init(void);
+#include "fs/path/complete/complete.h"
+#include "fs/path/negative/negative.h"

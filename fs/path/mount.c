@@ -63,8 +63,8 @@ void mounts_have_moved(void)
 
 /* ---- walking the tree ------------------------------------------------------------------------ */
 
-/* The newest mount at @mountpoint (NULL: anywhere) of @parent (NULL: any), or NULL. mount_lock or
- * mount_mutex held. */
+/* The newest mount at @mountpoint (NULL: anywhere) of @parent (NULL: any), or NULL. The caller has
+ * mount_lock or mount_mutex. */
 static struct mount *find_mount(const struct mount *parent, const struct dentry *mountpoint)
 {
 	struct mount *mount, *found = NULL;

@@ -196,7 +196,7 @@ static noinline const char *step_slowly(struct walk *walk, const struct componen
 		return ERR_PTR(walk_up(walk));
 	if (type == LAST_DOT)
 		return NULL;
-	if (found && create && !READ_ONCE(found->inode)) {
+	if (found && (d_is_numbered(found) || create) && !READ_ONCE(found->inode)) {
 		dput(found);
 		found = NULL;
 	}

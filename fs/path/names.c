@@ -28,13 +28,13 @@ struct dentry *lookup_locked(struct dentry *parent, const struct component *name
 	struct dentry *dentry =
 		d_lookup(parent, name, look == FIRST_LOOK ? HASH_FIND : HASH_LOOK);
 	if (dentry)
-		return dentry;
+		return cached_absence(dir, cached_name(dir, dentry));
 	if (is_dead(dir))
 		return ERR_PTR(-ENOENT);
 	dentry = d_alloc_hashed(parent, name->name, name->length, name->hash);
 	if (!dentry)
 		return ERR_PTR(-ENOMEM);
-	int error = dir->op->lookup(dir, dentry);
+	int error = lookup_uncached(dir, dentry);
 	if (!error)
 		return dentry;
 	dput(dentry);
@@ -150,7 +150,7 @@ int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind ki
 	}
 	if (kind == REMOVE_DIRECTORY)
 		shrink_dcache_children(dentry);
-	d_delete(dentry);
+	d_delete_name(dentry);
 	return 0;
 }
 
@@ -280,7 +280,8 @@ static int rename_locked(struct dentry *old_parent, const struct last *from,
 	TRY(old_dir->op->rename(old_dir, old, new_dir, new, flags));
 	if (!exchange && target && S_ISDIR(target->mode))
 		shrink_dcache_children(new);
-	d_move(old, new, flags);
+	d_move_name(old, new, flags);
+	children_moved(old, new, flags);
 	notify_rename(old_dir, from, new_dir, to, old, new, flags);
 	return 0;
 }

@@ -136,7 +136,7 @@ static int proc_lookup(struct inode *dir, struct dentry *dentry)
 	else if (node && !node->name)
 		node = NULL;
 	if (!node) /* also to who would make it */
-		return -ENOENT;
+		return no_such_name(dentry, number < 0 && !entry.pid);
 	entry = child_entry(entry, node, number);
 	struct inode *inode = TRY_PTR(proc_inode(dir->sb, &entry));
 	if (!entry.pid) {

@@ -13,16 +13,13 @@ HOSTED_ROOMS ?= SWAP=y XATTR=y OPENAT2=y
 HOSTED_SET ?= PAGE_LOCK=sequence BUFFER_LOCK=sequence INODE_LOCK=sequence NAME_HASH=linux-2.2
 .DEFAULT_GOAL := ring
 include hosted/hosted.mk
-include $(HOSTED_O)/include/generated/rooms.mk
-$(HOSTED_O)/include/generated/rooms.mk: $(HOSTED_CONFIG)
-	@:
 
 RING_HOOKS := -fsanitize=thread -Wno-tsan --param tsan-distinguish-volatile=1 \
 	$(foreach f,memcpy memmove memset memcmp,-fno-builtin-$(f) -D$(f)=ring_$(f))
 RING_FLAGS := -Ihosted/interleave/include -DRING_RACES_FILE='"$(CURDIR)/hosted/interleave/races.txt"'
 RING_PLAIN := core/lock/lockdep.c hosted/harness/runner.c \
 	$(addprefix hosted/machine/,kernel.c disk.c mmu.c user.c start.c hash.c shared/in_use.c shared/begin.c)
-RING_OWN := $(wildcard hosted/interleave/ring/*.c hosted/interleave/worlds/*.c hosted/interleave/programs/*.c)
+RING_OWN := $(wildcard hosted/interleave/ring/*.c hosted/interleave/worlds/*.c hosted/interleave/programs/*.c hosted/interleave/programs/*/*.c)
 RING_TOYS := $(wildcard hosted/interleave/toys/*.c)
 RING_HOOKED := $(RING_TOYS) hosted/interleave/programs/programs_lookups.c # it lets go of buffers
 RING_KERNEL := $(filter-out $(RING_PLAIN) $(addsuffix /%,$(ABSENT_ROOMS)),$(HOSTED_CORE) $(HOSTED_MM) $(HOSTED_FS) $(HOSTED_HASH)) \

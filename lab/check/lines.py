@@ -141,7 +141,9 @@ def lines_under(text: str) -> Counter[str]:
         elif re.match(r"\s*#\s*el", line) and within:
             within[-1] = symbol_of(line, symbols)
         elif re.match(r"\s*#\s*endif", line) and within:
-            within.pop()
+            if ended := within.pop():  # as its #ifdef, it is the room's
+                found[ended if ended not in (WITHOUT_LOCKS, WITH_LOCKS) else ""] += 1
+                continue
         if ASSERTION.fullmatch(line):
             found["DEBUG"] += 1
         elif line.strip():

@@ -1,4 +1,4 @@
-"""./cw profile, bench, hashcost."""
+"""./cw profile, paths, bench, hashcost."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from lab.base.paths import LabError
-from lab.cli.options import finish, with_machine
+from lab.cli.options import chosen_ext2, finish, with_machine
 
 
-@with_machine("package add settings defconfig cmdline mem root disk_model icount seed user timeout", icount=True)
+@with_machine("package image add settings defconfig cmdline mem root disk_model icount seed user timeout", icount=True)
 def profile(
     context: typer.Context,
     machine: Any,
@@ -37,6 +37,25 @@ def profile(
     if flame:
         flame.write_text(flame_graph(found, " ".join(context.args)), encoding="utf-8")
         print(f"flame graph: {flame}")
+    finish(result.status)
+
+
+@with_machine("package image add settings defconfig mem root timeout", timeout=1800)
+def paths(
+    context: typer.Context,
+    machine: Any,
+    ext2_free: Annotated[int | None, typer.Option(metavar="MB", help="Free space of the ext2 image.")] = None,
+) -> None:  # fmt: skip
+    """Run PROGRAM and show what paths it and its children name in their calls, by program: number, length, depth, how many lead nowhere.
+
+    A call with two paths counts twice. Not found are ENOENT and ENOTDIR (docs/lab/workloads.md, programs).
+    """
+    from lab.compare.paths import run_traced, table
+
+    if not context.args:
+        raise LabError("which program? ./cw paths [options] -- PROGRAM ARG...")
+    result, found = run_traced(replace(machine, job=context.args, ext2=chosen_ext2(4096, 256, ext2_free)))
+    print(table(found))
     finish(result.status)
 
 

@@ -18,7 +18,7 @@ MACHINE = "kernel package image docs add settings defconfig cmdline mem smp root
 
 Add = Annotated[list[str] | None, typer.Option("--add", metavar="HOSTPATH[:GUESTPATH]", help="Put a file or folder into the image; may be repeated. It belongs to the program's user (--user), and without GUESTPATH goes to that user's home.")]  # fmt: skip
 Package = Annotated[list[str] | None, typer.Option("--package", metavar="NAME[=VERSION]", help="A Debian package for the image, with all it depends on; may be repeated (docs/lab/packages.md).")]  # fmt: skip
-Image = Annotated[str, typer.Option("--image", metavar="NAME", help="A prepared image for a load of /bin/workload: base, files, sdm (docs/lab/workloads.md, ./cw list IMAGE).")]  # fmt: skip
+Image = Annotated[str, typer.Option("--image", metavar="NAME", help="A prepared image for a load of /bin/workload: base, files, sdm, programs (docs/lab/workloads.md, ./cw list IMAGE).")]  # fmt: skip
 Documents = Annotated[bool, typer.Option("--docs", help="With the packages' documentation, manual pages and translations.")]  # fmt: skip
 Kernel = Annotated[str, typer.Option("--kernel", metavar="chainwalk|linux[=VERSION]", help="linux: Debian's cloud kernel on the same image and machine (docs/lab/linux.md).")]  # fmt: skip
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A Kconfig setting for this run: BUFFER_HASH=steiner, HASH_WORD=32 ... (./cw list).")]  # fmt: skip

@@ -41,7 +41,7 @@ def make_report(
 @with_request
 def reproduce(
     request: Any,
-    group: Annotated[str, typer.Argument(metavar="lever|santos|all", help="Whose tables and histograms.")],
+    group: Annotated[str, typer.Argument(metavar="lever|santos|seltzer|tsai|all", help="Whose tables and histograms.")],
     full: Full = False,
     report: Annotated[Path | None, typer.Option("--report", metavar="DIR", help="Where the report goes; build/report/GROUP without it.")] = None,
 ) -> None:  # fmt: skip
@@ -54,7 +54,7 @@ def reproduce(
 
 
 def keep(
-    experiment: Annotated[list[str], typer.Argument(metavar="lever|santos|all|EXPERIMENT...", help="A paper's experiments, or names of experiments/NAME.toml.")],
+    experiment: Annotated[list[str], typer.Argument(metavar="lever|santos|seltzer|tsai|all|EXPERIMENT...", help="A paper's experiments, or names of experiments/NAME.toml.")],
     results: Annotated[Path | None, typer.Option("--results", metavar="FILE", help="The results of sweeps; build/results.sqlite without it.")] = None,
 ) -> None:  # fmt: skip
     """Put what sweeps recorded of the full size into results/, which is kept with the source (docs/lab/experiments.md).

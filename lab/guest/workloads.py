@@ -69,12 +69,16 @@ SDM_LIBRARIES = "libc libm libpthread libdl libz libselinux libacl libattr libpc
 
 def _complete_sdm(tree: Tree) -> None:
     """Lua's source, and the words that comm compares with, in the order in which sort has them."""
-    add_source(tree, jobs.find("make").fetched(), SOURCE)
+    _add_lua(tree)
     word_list = tree.follow(WORD_LIST)
     assert word_list is not None
     words = {word for word in word_list.data().decode().split() if word.isascii() and word.isalpha()}
     tree.text(WORDS, "".join(f"{word}\n" for word in sorted({word.lower() for word in words})))
     tree.remove(WORD_LIST)
+
+
+def _add_lua(tree: Tree) -> None:
+    add_source(tree, jobs.find("make").fetched(), SOURCE)
 
 
 def add_source(tree: Tree, archive: Path, folder: str) -> None:
@@ -102,6 +106,20 @@ IMAGES = (
             "/usr/include/linux/limits.h", "*/crt?.o", "*/libc_nonshared.a",
         ),
         complete=_complete_sdm,
+        free_mb=96,
+        free_inodes=20000,
+    ),
+    Image(
+        "programs",
+        "git, find, du, updatedb, tar, rm, a C compiler and make, a source to make: programs, with an archive of a tree (make sourcetree)",
+        packages=("git", "findutils", "locate", "coreutils", "tar", "gzip", "make", "tcc", "libc6-dev", "dash"),
+        files=(
+            *_programs("dash sh git find du tar gzip rm mkdir cp make tcc mv updatedb.findutils sort mktemp cat chmod true"), "*/frcode",
+            *_libraries(f"{SDM_LIBRARIES} libcrypto"), "/lib64/*", "*/tcc/*",
+            "/usr/include/*.h", "/usr/include/x86_64-linux-gnu/*", "/usr/include/asm-generic/*", "/usr/include/linux/errno.h",
+            "/usr/include/linux/limits.h", "*/crt?.o", "*/libc_nonshared.a",
+        ),
+        complete=_add_lua,
         free_mb=96,
         free_inodes=20000,
     ),

@@ -13,7 +13,7 @@ from lab.report.command import gather, report
 from lab.sweep.command import Request, sweep
 from lab.sweep.toml.files import FOLDER, like_of
 
-GROUPS = ("lever", "santos", "seltzer", "all")
+GROUPS = ("lever", "santos", "seltzer", "tsai", "all")
 
 
 def group(name: str, full: bool = False) -> list[str]:

@@ -163,6 +163,8 @@ def finding(section: Section) -> Finding:
         others = [row for row in table.rows if row.ratio and not row.is_reference]
         if others:
             return Finding("", _row(table, max(others, key=lambda row: _size(row.ratio))))
+    if len(section.experiment.kernel) == 1 and any(row.ours for table in section.tables for row in table.rows):
+        return Finding("", f"{section.experiment.reference} alone: there is nothing yet to compare it with")
     return Finding("not measured" if section.judged else "", f"none of the {len(section.faults)} runs has a result yet")
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from lab.sweep.awaited import lacking
 from lab.sweep.toml import like
 from lab.sweep.toml.files import find, located, read, tables
 from lab.sweep.toml.lines import Path as Place
@@ -21,13 +22,13 @@ from lab.sweep.toml.lines import Path as Place
 CACHES = ("page", "buffer", "inode", "dentry")
 SOURCES = (
     "metric:NAME", "counters:CACHE.FIELD", "simulated:RATE", "simulated:seconds", "stats:CACHE.FIELD", "cachesim:CACHE.FIELD",
-    "hashcost:CACHE.instructions", "hashcost:CACHE.called", "hashcost:CACHE.code_bytes", "profile:FUNCTION", "run:virtual_ns", "run:seconds",
+    "hashcost:CACHE.instructions", "hashcost:CACHE.called", "hashcost:CACHE.code_bytes", "profile:FUNCTION[+-FUNCTION...]", "profile:FUNCTION[+-FUNCTION...]/FUNCTION*METRIC", "run:virtual_ns", "run:seconds",
 )  # fmt: skip
 _CACHE = "(page|buffer|inode|dentry)"
 SOURCE = re.compile(
     rf"metric:\w+|stats:({_CACHE}|swap)(\.\w+)+|cachesim:\w[\w.]*|hashcost:({_CACHE}|swap)\.(instructions|called|code_bytes)"
-    rf"|counters:{_CACHE}\.(lookups|steps_per_(lookup|hit|miss))|simulated:(\w+_per_(second|hour)|seconds)"
-    r"|profile:\w+|run:(virtual_ns|seconds)"
+    rf"|counters:{_CACHE}\.(lookups|hit_percent|steps_per_(lookup|hit|miss))|simulated:(\w+_per_(second|hour)|seconds)"
+    r"|profile:\w+([+-]\w+)*(/\w+\*\w+)?|run:(virtual_ns|seconds)"
 )
 ROWS = 17  # of a bucket histogram: sizes 0 to 15, and more
 
@@ -131,6 +132,7 @@ class Kernel(Part):
     # What {NAME} in a run becomes: so something else than kernels is compared. Of the lines of a result those count that
     # have the same under NAME, or nothing.
     words: dict[str, str] = {}
+    awaited: bool = False  # as long as it can't be built here it is left out (lab/sweep/awaited.py)
     paper: PaperRow | dict[str, PaperRow] = {}
 
     def machine(self, machine: Machine) -> Machine:
@@ -361,7 +363,31 @@ def parse(text: str, path: Path) -> Experiment:
     faults = list(_inconsistent(experiment, path))
     if faults:
         raise located(path, text, faults)
-    return experiment
+    return _without_awaited(experiment)
+
+
+def _without_awaited(experiment: Experiment) -> Experiment:
+    """@experiment as far as its kernels can be built here; what is left out, and why, stands in its notes."""
+    kernels = [kernel for kernel in experiment.kernel if kernel.awaited]
+    gone = {one.name: why for one in kernels if (why := lacking(one.defconfig, tuple(one.settings)))}
+    if not gone:
+        return experiment
+    expects = []
+    for one in experiment.expects:
+        more = [name for name in one.more if name not in gone]
+        if more and one.than not in gone:
+            expects.append(one.model_copy(update={"more": more}))
+    there = [kernel for kernel in experiment.kernel if kernel.name not in gone]
+    said = "; ".join(f"{name} ({why})" for name, why in gone.items())
+    return experiment.model_copy(
+        update={
+            "kernel": there,
+            "expects": expects,
+            "histogram": [one for one in experiment.histogram if one.kernel not in gone],
+            "figure": [one for one in experiment.figure if any(one.place(kernel.name) for kernel in there)],
+            "notes": f"{experiment.notes.rstrip()}\nLeft out, with what compares it: {said}.",
+        }
+    )
 
 
 def _fault(error: Any) -> tuple[Place, str]:
@@ -406,6 +432,9 @@ def _inconsistent(experiment: Experiment, path: Path) -> Iterator[tuple[Place, s
             if count > 1:
                 yield (table, len(names) - 1 - names[::-1].index(name), "name"), f"'{name}' stands there twice"
     yield from _one_of(("reference",), experiment.reference, kernels, "kernel")
+    for index, kernel in enumerate(experiment.kernel):
+        if kernel.awaited and kernel.name == experiment.reference:
+            yield ("kernel", index, "awaited"), "it is the reference, without which there is nothing to compare"
     for full in (False, True):
         seeds = experiment.seeds_at(full)
         if experiment.keep_at(full) == "middle" and len(seeds) < 4:

@@ -6,6 +6,7 @@ meant: their mean, that of all but the first, the median, the most, the sum, the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from statistics import fmean, median, stdev
@@ -14,6 +15,7 @@ from typing import Any
 from lab.sweep.store import Cell
 
 NO_WORDS: Mapping[str, str] = {}
+TERM = re.compile(r"([+-]?)(\w+)")
 
 
 def result_lines(cell: Cell, case: str = "", words: Mapping[str, str] = NO_WORDS) -> list[dict[str, Any]]:
@@ -66,7 +68,7 @@ def _of_line(source: str, cell: Cell, line: dict[str, Any]) -> Any:
             return getattr(cell, path)
         case "profile":
             profile = cell.stats.get("profile")
-            return profile and profile.get(path, 0.0)
+            return profile and _of_profile(profile, path, line)
         case "hashcost":
             return _hash_cost(cell, *path.split("."))
         case "cachesim":
@@ -81,11 +83,26 @@ def _of_all(cell: Cell, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _member(found: Any, path: str) -> Any:
+    """What stands under the names of @path; of a list, under a number from 0."""
     for name in path.split("."):
-        if not isinstance(found, dict):
+        if isinstance(found, list) and name.isdigit() and int(name) < len(found):
+            found = found[int(name)]
+        elif isinstance(found, dict):
+            found = found.get(name)
+        else:
             return None
-        found = found.get(name)
     return found
+
+
+def _of_profile(profile: dict[str, float], path: str, line: dict[str, Any]) -> float | None:
+    """What `A+B-C` says: a sum of functions' shares, one that was never met having none. With `/WHOLE*METRIC` behind it the part of
+    the result's METRIC that falls to them, as they are a part of the function WHOLE."""
+    terms, _, scale = path.partition("/")
+    shares = [-profile.get(name, 0.0) if sign == "-" else profile.get(name, 0.0) for sign, name in TERM.findall(terms)]
+    if not scale:
+        return sum(shares)
+    whole, _, metric = scale.partition("*")
+    return sum(shares) / profile[whole] * line[metric] if profile.get(whole) and metric in line else None
 
 
 def _counter(caches: Any, cache_name: str, name: str) -> float | None:
@@ -97,6 +114,7 @@ def _counter(caches: Any, cache_name: str, name: str) -> float | None:
     hits, misses = counted["hits"], counted["misses"]
     steps, lookups = {
         "lookups": (hits + misses, 1),
+        "hit_percent": (100 * hits, hits + misses),
         "steps_per_lookup": (counted["hit_steps"] + counted["miss_steps"], hits + misses),
         "steps_per_hit": (counted["hit_steps"], hits),
         "steps_per_miss": (counted["miss_steps"], misses),

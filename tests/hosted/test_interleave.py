@@ -19,11 +19,13 @@ RING = TOP / "hosted" / "interleave"
 OUTPUT = output_folder().parent / f"{output_folder().name}-interleave"
 PROGRAMS = [
     name
-    for source in sorted([*RING.glob("programs/*.c"), *RING.glob("toys/*.c")])
+    for source in sorted([*RING.glob("programs/**/*.c"), *RING.glob("toys/*.c")])
     for name in re.findall(r"^RING_PROGRAM\((\w+),", source.read_text(), re.MULTILINE)
 ]
 # What is another there: the locks of these lookups, and whose counts those are.
 OTHERS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_", "percpu_"))]
+# What the rooms of the dentry cache change: lookups, and what stays of a name.
+NAMES = [name for name in PROGRAMS if name.startswith(("complete_", "negative_", "lockless_"))]
 # What is there only with direct lookup.
 DIRECT = [name for name in PROGRAMS if name.startswith("direct_")]
 KERNEL = [name for name in PROGRAMS if not name.startswith(("toy_", "direct_"))]
@@ -48,6 +50,9 @@ RUNS = {
     "rcu_many": 1500,
     "direct_start_moves": 1500,
     "direct_exchange_above": 1200,
+    "complete_evict": 1500,
+    "complete_fill": 1200,
+    "complete_number": 1200,
 }
 USUAL_RUNS = 600
 
@@ -97,6 +102,13 @@ def direct_ring() -> Path:
     return build(OUTPUT.with_name(f"{OUTPUT.name}-direct"), "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y")
 
 
+@pytest.fixture(scope="session")
+def names_ring() -> Path:
+    """Complete directories, and more negative dentries."""
+    rooms = "SWAP=y XATTR=y OPENAT2=y DCACHE_COMPLETE=y DCACHE_NEGATIVE=y"
+    return build(OUTPUT.with_name(f"{OUTPUT.name}-names"), f"HOSTED_ROOMS={rooms}")
+
+
 def run(ring: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(ring), *arguments], capture_output=True, text=True, timeout=3000, check=False)
 
@@ -121,6 +133,11 @@ def test_program_in_the_other_form(other_ring, program):
 @pytest.mark.parametrize("program", DIRECT)
 def test_program_with_direct_lookup(direct_ring, program):
     passes(direct_ring, program, RUNS.get(program, USUAL_RUNS))
+
+
+@pytest.mark.parametrize("program", NAMES)
+def test_program_with_complete_directories(names_ring, program):
+    passes(names_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
 @pytest.mark.parametrize("toy", PLANTED)

@@ -15,9 +15,10 @@ import pytest
 
 from lab.base.paths import TOP, LabError, output_folder
 from lab.guest import workloads
+from lab.guest.sourcetree import archive, tree
 from lab.run import machine
 
-LOADS = "sdm sdet files lat readdir mkstemp maildir tree miss".split()
+LOADS = "sdm sdet files lat readdir mkstemp maildir tree miss change listing programs".split()
 
 # Every load that needs nothing of an image, in a size of which a debug kernel makes short work.
 SMALL = [
@@ -29,6 +30,8 @@ SMALL = [
     "mkstemp --entries 10,300 --calls 30 --seed 4",
     "maildir --messages 20,50 --mailboxes 3 --operations 40",
     "tree --files 200 --depth 2 --width 4 --passes 1 --cold",
+    "change --depths 0,1,3 --files 12 --repeat 1",
+    "listing --entries 10,100 --requests 2",
 ]
 
 needs_packages = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt on this machine")
@@ -86,6 +89,10 @@ def host(tmp_path) -> Path:
         (["tree", "--tree", "/nowhere"], "No such file"),
         (["readdir", "--entries", "0"], "from 1 to"),
         (["maildir", "--messages", "10,"], "no number"),
+        (["change", "--depths", "4", "--files", "3"], "3 files in 8 folders"),
+        (["listing", "--requests", "0"], "from 1 to"),
+        (["programs", "--only", "find,gcc", "--source", "/nowhere"], "--source /nowhere: No such file"),
+        (["programs", "--only", "gcc"], "no program is called so"),
     ],
 )
 def test_wrong_arguments(arguments, said):
@@ -157,7 +164,7 @@ def test_the_same_tree_here_and_on_linux(cw_run, host, processes, shown):
 def test_loads_are_repeatable(cw_run):
     script = "cd /var/tmp; " + "; ".join(f"workload {load} || exit" for load in (SMALL[0], *SMALL[3:]))
     first, second = (cw_run(script=script, icount=True, debug=False).output for _ in range(2))
-    assert len(results(first)) == 40
+    assert len(results(first)) == 50
     assert first == second
 
 
@@ -174,6 +181,52 @@ def test_counters_are_of_the_measured_part_alone(cw_run):
     cold = lines[-1]["counters"]
     assert cold["inode"]["misses"] > 10 and cold["buffer"]["misses"] > 10, "they had been dropped"
     assert sum(one["dentry"] for one in counted.values()) < last["lookups"]
+
+
+def test_calls_are_measured_above_one_that_does_nothing(host):
+    """Whatever --only leaves of them."""
+    found = {line["case"]: line for line in results(on_host("lat", "--only", "comp", "--dir", host).stdout)}
+    assert {"stat 8-comp", "open 1-comp", "fstatat 1-comp", "openat 1-comp"} <= set(found) and "null call" not in found
+    assert all(0 < line["ns_over_null"] < line["ns_per_call"] for line in found.values())
+
+
+def test_each_change_is_measured_alone(cw_run):
+    """A rename looks the folder up by both of its names, whatever lies below it; the lookups around it do not count."""
+    script = "workload change --depths 0,1,3 --files 1,40 --repeat 2"
+    lines = results(cw_run(script=script, icount=True, debug=False).output)
+    assert len(lines) == 2 * 2 * (1 + 2 + 2) and [line["part"] for line in lines] == list(range(len(lines)))
+    assert len({line["case"] for line in lines}) == len(lines) / 2
+    for line in lines:
+        assert sum(line["counters"]["dentry"][name] for name in ("hits", "misses")) <= 2, line
+        assert line["descendants"] in (0, 1, 40) and 0 < line["ns_per_call"] < 100_000
+        assert ("ns_per_next_lookup" in line) == (line["descendants"] > 0)
+
+
+def test_a_walk_that_warms_up_is_not_told(host):
+    load = "tree --walks find,du --passes 1 --files 60 --depth 1 --warm-up".split()
+    assert [(line["case"], line["part"]) for line in results(on_host(*load, "--dir", host).stdout)] == [("find 1", 1), ("du 1", 3)]  # fmt: skip
+
+
+@needs_packages
+def test_real_programs_on_a_tree(cw_run, tmp_path):
+    """Each so often, of the tree that was made; one that fails is named with its words, and nothing stays."""
+    (tmp_path / "source.tar.gz").write_bytes(archive(tree(1, 90)))
+    script = (
+        "workload programs --passes 2 --only 'find,tar xzf,rm -r,du -s,updatedb,git status,git diff' 2>/dev/null || exit; "
+        "workload programs --cold --passes 1 --only du,find 2>/dev/null; rm /usr/bin/du; workload programs --only 'du -s'; echo $?; ls -A /var/tmp"
+    )
+    run = cw_run(script=script, image="programs", icount=True, debug=False, add=[f"{tmp_path}/source.tar.gz:/usr/src/source.tar.gz"])  # fmt: skip
+    lines = results(run.output)
+    names = ["find", "tar xzf", "rm -r", "du -s", "updatedb", "git status", "git diff"]
+    assert [line["case"] for line in lines] == [*(name for name in names for _ in range(2)), "find"]
+    counted = {line["case"]: line["counters"]["dentry"] for line in lines[:-1]}
+    assert counted["du -s"]["hits"] > 90 and counted["du -s"]["misses"] == 0, "warm: it asks for each file"
+    assert counted["find"]["hits"] < 90 < counted["rm -r"]["hits"], "find believes what the folders say"
+    assert counted["tar xzf"]["misses"] > 90, "what it makes is not there"
+    assert lines[-1]["counters"]["inode"]["misses"] > 0, "cold: inodes had been dropped"
+    said = run.output.decode().split("workload: ")[-1]
+    assert said.split("\n")[0].startswith("'du -s tree' ended with status 127; it said: du: No such file")
+    assert said.split()[-1] == "1", "nothing is left below /var/tmp"
 
 
 def test_a_miss_costs_more_than_a_hit(cw_run):

@@ -19,23 +19,7 @@ static struct list mailbox_sizes = {3, {100, 500, 1000}};
 static uint64_t passes, calls = 500, mailboxes = 10, marks = 500;
 static int style = NAMES_NUMBERED;
 
-/* A folder of @count empty files with a style's names. */
-static void make_entries(const char *folder, uint64_t count, enum name_style names)
-{
-	char name[PATH_LENGTH];
-
-	make_folder(folder);
-	if (chdir(folder))
-		fail_errno("%s", folder);
-	for (uint64_t i = 0; i < count; i++) {
-		style_name(name, sizeof(name), names, i);
-		make_file(name, 0);
-	}
-	if (chdir(".."))
-		fail_errno("..");
-}
-
-/* Its entries, without . and .. */
+/* A folder's entries, without . and .. */
 static uint64_t list_entries(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -63,12 +47,6 @@ static void expect_entries(const char *folder, uint64_t wanted)
 static char *size_name(uint64_t size, const char *what)
 {
 	return join("%llu %s", (unsigned long long)size, what);
-}
-
-static void remove_folder(const char *path)
-{
-	if (!common.keep && !remove_tree(path))
-		fail_errno("%s cannot be removed", path);
 }
 
 /* ---- readdir ---- */

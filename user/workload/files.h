@@ -40,3 +40,9 @@ void set_create(const struct file_set *set);
 
 /* Make a file of @size bytes. */
 void make_file(const char *path, uint64_t size);
+
+/* Make the folder @folder of @count empty files with a style's names, or end. */
+void make_entries(const char *folder, uint64_t count, enum name_style names);
+
+/* Remove @path and all below it, unless files are to stay (--keep); or end. */
+void remove_folder(const char *path);

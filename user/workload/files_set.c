@@ -166,3 +166,24 @@ void set_create(const struct file_set *set)
 		progress_add(1);
 	}
 }
+
+void make_entries(const char *folder, uint64_t count, enum name_style names)
+{
+	char name[PATH_LENGTH];
+
+	make_folder(folder);
+	if (chdir(folder))
+		fail_errno("%s", folder);
+	for (uint64_t i = 0; i < count; i++) {
+		style_name(name, sizeof(name), names, i);
+		make_file(name, 0);
+	}
+	if (chdir(".."))
+		fail_errno("..");
+}
+
+void remove_folder(const char *path)
+{
+	if (!common.keep && !remove_tree(path))
+		fail_errno("%s cannot be removed", path);
+}

@@ -7,10 +7,11 @@
  * (docs/lab/simulated/several-cpus.md) says what the slowest of them took; times of the machine's
  * own clock say nothing where CPUs run in turn.
  *
- * stat one: stat() of one path of four components by all. stat different: each of a path of its
- * own. create: each makes, closes and removes files in a folder of its own. rename: each renames a
- * file of its own to and fro in its folder. mixed: of ten calls six stats of the common path, two
- * of its own, a file made and removed, a rename, in an order drawn from the seed.
+ * stat one: stat() of one path of four components by all. open one: open() and close() of it. stat
+ * different: each of a path of its own. create: each makes, closes and removes files in a folder of
+ * its own. rename: each renames a file of its own to and fro in its folder. mixed: of ten calls six
+ * stats of the common path, two of its own, a file made and removed, a rename, in an order drawn
+ * from the seed.
  */
 #define _GNU_SOURCE
 #include "../region.h"
@@ -56,6 +57,15 @@ static void stat_path(const char *path)
 static void stat_one(void)
 {
 	stat_path(COMMON_PATH);
+}
+
+static void open_one(void)
+{
+	int fd = open(COMMON_PATH, O_RDONLY);
+
+	if (fd < 0)
+		fail_errno("open %s", COMMON_PATH);
+	close(fd);
 }
 
 static void stat_different(void)
@@ -106,6 +116,7 @@ static const struct ladder_case {
 	{"create", create_and_remove},
 	{"rename", rename_own},
 	{"mixed", mixed},
+	{"open one", open_one},
 };
 
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };

@@ -1,9 +1,10 @@
 /*
  * lat - the time of single calls: those of LMBench, and stat() and open() of paths of the shapes of
- * Tsai 2015, figure 6.
+ * Tsai 2015, figure 6, with fstatat() and openat() of one component.
  *
  * Each case makes its calls in batches, the first of which does not count; the result is the median
- * batch's mean.
+ * batch's mean. What a call takes over one that does nothing (getppid()) stands beside it: the trap
+ * and the loop are the same in all.
  */
 #define _GNU_SOURCE
 #include "files.h"
@@ -43,7 +44,8 @@ enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 static uint64_t calls = 1000;
 static const char *only = "";
 static const struct shape *shape; /* the current one */
-static int file_fd, ends[2];
+static int file_fd, folder_fd, ends[2];
+static double null_ns; /* of a call that does nothing */
 static char page[PAGE];
 
 static void expect(int result, int error, const char *what)
@@ -71,6 +73,21 @@ static void call_open(void)
 	expect(fd, shape->error, shape->path);
 	if (fd >= 0)
 		close(fd);
+}
+
+static void call_fstatat(void)
+{
+	struct stat status;
+
+	expect(fstatat(folder_fd, "FFF", &status, 0), 0, "fstatat");
+}
+
+static void call_openat(void)
+{
+	int fd = openat(folder_fd, "FFF", O_RDONLY);
+
+	expect(fd, 0, "openat");
+	close(fd);
 }
 
 static void call_read(void)
@@ -185,6 +202,8 @@ static const struct {
 	{"page fault, anonymous", call_fault, 50, PAGES},
 	{"page fault, file", call_map, 50, PAGES},
 	{"context switch", call_switch, 2, 2},
+	{"fstatat 1-comp", call_fstatat, 1, 1},
+	{"openat 1-comp", call_openat, 1, 1},
 };
 
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
@@ -196,31 +215,42 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Call it, and print the case; only if it is one of those wanted. */
-static void measure(const char *name, void (*call)(void), unsigned share, unsigned times)
+/* The median of the batches of @batch calls but the first, in nanoseconds; in @all their sum. */
+static uint64_t time_batches(void (*call)(void), uint64_t batch, uint64_t *all)
 {
-	uint64_t batch = (calls + share - 1) / share, ns[BATCHES + 1], all = 0,
-		 digest = DIGEST_START;
+	uint64_t ns[BATCHES + 1];
 
-	progress_add(1);
-	if (!strstr(name, only))
-		return;
-	measured_start();
+	*all = 0;
 	for (int i = 0; i <= BATCHES; i++) {
 		uint64_t start = now_ns();
 
 		for (uint64_t j = 0; j < batch; j++)
 			call();
 		ns[i] = now_ns() - start;
-		all += i ? ns[i] : 0;
+		*all += i ? ns[i] : 0;
 	}
-	measured_stop();
 	qsort(ns + 1, BATCHES, sizeof(*ns), compare);
+	return ns[1 + BATCHES / 2];
+}
+
+/* Call it, and print the case; only if it is one of those wanted. */
+static void measure(const char *name, void (*call)(void), unsigned share, unsigned times)
+{
+	uint64_t batch = (calls + share - 1) / share, all, digest = DIGEST_START;
+	double each;
+
+	progress_add(1);
+	if (!strstr(name, only))
+		return;
+	measured_start();
+	each = (double)time_batches(call, batch, &all) / (double)(batch * times);
+	measured_stop();
 	digest_add(&digest, name);
 	digest_add_number(&digest, batch);
 	result_begin(name, all);
 	result_number("calls", batch * BATCHES * times);
-	result_real("ns_per_call", (double)ns[1 + BATCHES / 2] / (double)(batch * times));
+	result_real("ns_per_call", each);
+	result_real("ns_over_null", each - null_ns);
 	result_end(digest);
 }
 
@@ -248,15 +278,19 @@ static void make_tree(void)
 	expect(symlink("XXX", "LLL"), 0, "symlink");
 	file_fd = open("FFF", O_RDWR);
 	expect(file_fd, 0, "FFF");
+	folder_fd = open(".", O_RDONLY | O_DIRECTORY);
+	expect(folder_fd, 0, "the folder");
 	expect(pipe(ends), 0, "pipe");
 }
 
 static void run(void)
 {
 	pid_t partner;
+	uint64_t all;
 
 	make_tree();
 	partner = start_partner();
+	null_ns = (double)time_batches(call_null, calls, &all) / (double)calls;
 	progress_start("cases", CASES + 2 * SHAPES);
 	for (int i = 0; i < CASES; i++)
 		measure(cases[i].name, cases[i].call, cases[i].share, cases[i].times);

@@ -25,7 +25,7 @@ struct walk {
 static struct file_set set = {
 	.files = 2000, .depth = 3, .width = 5, .size_mean = 2048, .style = NAMES_NUMBERED};
 static uint64_t passes = 2;
-static int cold;
+static int cold, warm_up;
 static const char *given, *walks = "find,du,read,rm";
 
 static void walk_folder(struct walk *walk, int parent, const char *name);
@@ -93,13 +93,27 @@ static void walk_folder(struct walk *walk, int parent, const char *name)
 	closedir(folder);
 }
 
-/* @pass counts from 1. */
+static void report(const struct walk *walk, const char *name, uint64_t elapsed)
+{
+	uint64_t digest = DIGEST_START;
+
+	digest_add_number(&digest, walk->names);
+	digest_add_number(&digest, walk->kind == WALK_READ ? walk->bytes : 0);
+	result_begin(name, elapsed);
+	result_number("entries", walk->entries);
+	result_number("bytes", walk->bytes);
+	result_real("ns_per_call", walk->entries ? (double)elapsed / (double)walk->entries : 0);
+	result_real("entries_per_second", per_second(walk->entries, elapsed));
+	result_end(digest);
+}
+
+/* @pass counts from 1; of pass 0 nothing is told. */
 static void walk_tree(enum walk_kind kind, const char *path, uint64_t pass)
 {
 	struct walk walk = {.kind = kind};
 	char *name = kind == WALK_RM ? join("rm")
 				     : join("%s %llu", kind_names[kind], (unsigned long long)pass);
-	uint64_t start, digest = DIGEST_START;
+	uint64_t start;
 
 	if (cold)
 		drop_caches(3);
@@ -112,14 +126,8 @@ static void walk_tree(enum walk_kind kind, const char *path, uint64_t pass)
 	if (!given && walk.entries < set.files + set_leaves(&set) - (set.depth == 0))
 		fail("%s saw %llu entries, there are %llu files", name,
 		     (unsigned long long)walk.entries, (unsigned long long)set.files);
-	digest_add_number(&digest, walk.names);
-	digest_add_number(&digest, kind == WALK_READ ? walk.bytes : 0);
-	result_begin(name, start);
-	result_number("entries", walk.entries);
-	result_number("bytes", walk.bytes);
-	result_real("ns_per_call", walk.entries ? (double)start / (double)walk.entries : 0);
-	result_real("entries_per_second", per_second(walk.entries, start));
-	result_end(digest);
+	if (pass)
+		report(&walk, name, start);
 	free(name);
 }
 
@@ -144,7 +152,8 @@ static void run(void)
 			fail_errno("..");
 	}
 	for (int kind = 0; kind < WALK_RM; kind++)
-		for (uint64_t pass = 1; wanted((enum walk_kind)kind) && pass <= passes; pass++)
+		for (uint64_t pass = !warm_up; wanted((enum walk_kind)kind) && pass <= passes;
+		     pass++)
 			walk_tree((enum walk_kind)kind, path, pass);
 	if (!given && !common.keep && wanted(WALK_RM))
 		walk_tree(WALK_RM, path, 1);
@@ -177,6 +186,7 @@ static const struct option_row options[] = {
 	{"tree", OPTION_TEXT, "DIRECTORY", "walk this one and leave it as it is, instead of making one", &given, 0, 0},
 	{"walks", OPTION_TEXT, "find,du,read,rm", "which; rm only of a tree that was made, and not with --keep", &walks, 0, 0},
 	{"passes", OPTION_NUMBER, "N", "how often each but rm; 2 without it", &passes, 1, 1000},
+	{"warm-up", OPTION_FLAG, NULL, "once more before the first, which does not count", &warm_up, 0, 0},
 	{"cold", OPTION_FLAG, NULL, "write back and drop the caches before each walk", &cold, 0, 0},
 	{"files", OPTION_NUMBER, "N", "files of the tree; 2000 without it", &set.files, 1, 50000000},
 	{"depth", OPTION_NUMBER, "N", "levels of folders, up to 8; 3 without it", &set.depth, 0, 8},

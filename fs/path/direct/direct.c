@@ -104,8 +104,8 @@ static void change_one(struct dentry *dentry, enum direct_kind kind)
 
 /*
  * All that is cached below @top, which cannot be moved, nor can what lies there, since
- * dentry_tree_lock is held. It can be freed, if it was removed: but its memory stays as long as this
- * CPU does nothing else (rcu.h), and its child_link says so.
+ * dentry_tree_lock is held. It can be freed, if it was removed: but its memory stays as long as
+ * this CPU does nothing else (rcu.h), and its child_link says so.
  */
 static void change_below(struct dentry *top, enum direct_kind kind, bool *mounts)
 {
@@ -131,7 +131,8 @@ static void change_below(struct dentry *top, enum direct_kind kind, bool *mounts
 		spin_unlock(&parent->lock);
 		if (parent == top)
 			return;
-		child = parent; /* up, and on behind it, or once more from the start if it is gone */
+		child = parent; /* up, and on behind it, or once more from the start if it is gone
+				 */
 		parent = child->parent;
 		spin_lock(&parent->lock);
 		link = child->child_link.next ?: parent->children.next;
@@ -150,7 +151,8 @@ void direct_change_begin(struct dentry *dentry, enum direct_kind kind)
 	change_below(dentry, kind, &mounts);
 	spin_unlock(&dentry_tree_lock);
 	if (mounts)
-		mounts_have_moved(); /* all entries are void, not only those of what is mounted below */
+		mounts_have_moved(); /* all entries are void, not only those of what is mounted
+					below */
 }
 
 void direct_change_end(struct dentry *dentry)
@@ -206,8 +208,8 @@ static void add_entry(struct direct_entry *entry)
 }
 
 /*
- * @path, which is referenced, gets an entry, or has it, if its dentry is still as @sequence says and
- * nothing has changed since @walk began; then, if @reached, current may reach it.
+ * @path, which is referenced, gets an entry, or has it, if its dentry is still as @sequence says
+ * and nothing has changed since @walk began; then, if @reached, current may reach it.
  */
 static void keep(const struct path *path, const struct signature *signature,
 		 const struct lockless_walk *walk, u32 sequence, bool reached)
@@ -233,7 +235,8 @@ static void keep(const struct path *path, const struct signature *signature,
 		prefix_remember(entry, version);
 }
 
-/* Is @text what its canonical path has: no empty component, no "." nor "..", no slash at the end? */
+/* Is @text what its canonical path has: no empty component, no "." nor "..", no slash at the end?
+ */
 static bool is_canonical(const char *text)
 {
 	for (;;) {
@@ -266,9 +269,9 @@ static bool leave_mounts(struct path *path)
 
 /*
  * The canonical path of @path, written in front of @at, where a NUL is, but not in front of @start;
- * and may current search all directories above? NULL: no path from the root leads there now, since it
- * was removed, unmounted, mounted over, moved out of what its mount shows, or is looked up anew each
- * time; or it does not fit. All as of one moment.
+ * and may current search all directories above? NULL: no path from the root leads there now, since
+ * it was removed, unmounted, mounted over, moved out of what its mount shows, or is looked up anew
+ * each time; or it does not fit. All as of one moment.
  */
 static char *write_path(struct path path, char *at, const char *start, bool *reached)
 {
@@ -280,7 +283,8 @@ static char *write_path(struct path path, char *at, const char *start, bool *rea
 		size_t length = dentry->name_length;
 
 		if (dentry == path.mount->root)
-			return list_empty(&path.mount->link) ? NULL : at; /* off the tree: its own */
+			return list_empty(&path.mount->link) ? NULL
+							     : at; /* off the tree: its own */
 		if (parent == dentry || (READ_ONCE(dentry->flags) & D_UNHASHED) ||
 		    (size_t)(at - start) <= length)
 			return NULL;
@@ -296,8 +300,8 @@ static char *write_path(struct path path, char *at, const char *start, bool *rea
 	return NULL;
 }
 
-/* *@sum: the signature of @path, which is referenced; *@reached: may current reach it? false: it has
- * none, or there is no memory. Sleeps. */
+/* *@sum: the signature of @path, which is referenced; *@reached: may current reach it? false: it
+ * has none, or there is no memory. Sleeps. */
 static bool sign(const struct path *path, struct signature *sum, bool *reached)
 {
 	char *buffer __free(kfree) = kzalloc(PATH_MAX + 8, GFP_KERNEL | GFP_NOWARN);
@@ -324,18 +328,52 @@ static void know_start(const struct path *start, const struct lockless_walk *wal
 		keep(start, &signature, walk, sequence, reached);
 }
 
-void direct_remember(const struct lockless_walk *walk, const char *text, const struct path *start,
+/* Where a lookup from @dfd begins, referenced: 0, -EBADF. */
+static int start_of(int dfd, bool at_root, struct path *start)
+{
+	struct fs_context *fs = current->fs;
+
+	if (!at_root && dfd != AT_FDCWD)
+		return descriptor_path(dfd, LOOKUP_FD_PATH, start);
+	context_path(start, fs, at_root ? &fs->root : &fs->cwd);
+	return 0;
+}
+
+void direct_remember(const struct lockless_walk *walk, int dfd, const char *name,
 		     const struct path *path, u32 sequence)
 {
+	struct path start __free(path) = {0};
+
+	if (start_of(dfd, *name == '/', &start) || start.dentry != walk->direct.start)
+		return; /* another thread has changed the directory */
 	rcu_read_lock();
-	const struct direct_entry *from = READ_ONCE(start->dentry->direct);
+	const struct direct_entry *from = READ_ONCE(start.dentry->direct);
 	bool reached = from && from == walk->direct.from && direct_allows(from);
 	rcu_read_unlock();
 
+	name = skip_slashes(name);
 	if (!reached)
-		know_start(start, walk);
-	else if (is_canonical(text))
+		know_start(&start, walk);
+	else if (is_canonical(name))
 		keep(path, &walk->direct.signature, walk, sequence, true);
+}
+
+void direct_end_absent(const struct lockless_walk *walk, int dfd, const char *name)
+{
+	struct path path = {walk->path.mount, walk->special};
+	const struct component *last = walk->component;
+	bool known = walk->direct.tried && !walk->links && path.dentry &&
+		     !*skip_slashes(last->name + last->length) &&
+		     atomic_inc_not_zero(&path.dentry->refcount);
+	bool held = known && percpu_ref_tryget(&path.mount->references);
+
+	rcu_read_unlock();
+	if (held) {
+		direct_remember(walk, dfd, name, &path, walk->special_sequence);
+		path_put(&path);
+	} else if (known) {
+		dput(path.dentry);
+	}
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -379,7 +417,7 @@ void direct_check(void)
 
 	entries_of_dentries = 0;
 	for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
-		list_for_each_entry(dentry, &dentry_lru.of_cpu[cpu].objects, lru)
+		list_for_each_entry (dentry, &dentry_lru.of_cpu[cpu].objects, lru)
 			check_dentry(dentry);
 	for_each_super(check_root);
 	path_cache_hash.walk(path_cache_hash.table, add_size, &entries);

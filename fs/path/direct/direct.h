@@ -5,17 +5,18 @@
  * How. A dentry that a walk without locks has come to gets an entry: the signature of its canonical
  * path (signature.h), the dentry, its mount. The next lookup hashes the path's text, going on from
  * the signature of the directory where it starts, finds the entry, and asks the prefix cache
- * (prefix.h) whether this credential may go there. If the one or the other is not known it walks, and
- * remembers what it found. So a path that is not canonical ("a/../b", "a//b", through a link) is only
- * a path that is not known.
+ * (prefix.h) whether this credential may go there. If the one or the other is not known it walks,
+ *and remembers what it found. So a path that is not canonical ("a/../b", "a//b", through a link) is
+ *only a path that is not known.
  *
  * When is an entry true? While it is in the table, dentry->direct leads to it, and no mount has
- * changed since it was made (mount_sequence). Entries do not change, but for their versions; another
- * path of the dentry (by another mount) is another entry.
+ * changed since it was made (mount_sequence). Entries do not change, but for their versions;
+ *another path of the dentry (by another mount) is another entry.
  *
  * Who changes the tree. A dentry that leaves the dentry cache, or its name, takes its entry along
  * (direct_forget(), from unhash()). For what is below it, and for who may search it, there is the
- * guard direct_change, around whatever renames or removes a directory, or changes its mode or owner:
+ * guard direct_change, around whatever renames or removes a directory, or changes its mode or
+ *owner:
  *
  *	1. it counts, so that no walk that has begun before is remembered afterwards, nor any that
  *	   begins before the change is done;
@@ -26,8 +27,8 @@
  * A lookup that found an entry before 2 has been before the change. It looks at the end whether its
  * start's entry and the one it found are still those.
  *
- * Working directories and open directories keep their rights, as the walk knows them: what was found
- * from a start is remembered only if the start itself may be reached from the root.
+ * Working directories and open directories keep their rights, as the walk knows them: what was
+ *found from a start is remembered only if the start itself may be reached from the root.
  *
  * Locks: dentry->direct and being in the table: dentry->lock, inside the dentry's bucket lock;
  * innermost the table's own. Readers take none; entries are freed after a grace period.
@@ -45,7 +46,7 @@ struct direct_entry {
 	struct path_table_link hash_link;
 	struct signature signature;
 	struct path path; /* not referenced: dentry->direct leads back here */
-	u64 version; /* of prefix.h */
+	u64 version;	  /* of prefix.h */
 	u32 mount_sequence;
 	struct rcu_head rcu;
 };
@@ -54,11 +55,14 @@ struct direct_entry {
 enum direct_result { DIRECT_UNKNOWN, DIRECT_FOUND, DIRECT_ABSENT };
 
 /*
- * A walk from @start by @text, which has no slash in front, of which direct_find() (find.h) knew nothing, has
- * come to @path, whose dentry's sequence count was @sequence. Both are referenced. May sleep.
+ * A walk from @dfd by @name, of which direct_find() (find.h) knew nothing, has come to @path, which
+ * is referenced, and whose dentry's sequence count was @sequence. May sleep.
  */
-void direct_remember(const struct lockless_walk *walk, const char *text, const struct path *start,
+void direct_remember(const struct lockless_walk *walk, int dfd, const char *name,
 		     const struct path *path, u32 sequence);
+/* End the reader's section of a walk that has found that there is no such name; if that was the
+ * last one of the path, and is in the cache, it is remembered. May sleep. */
+void direct_end_absent(const struct lockless_walk *walk, int dfd, const char *name);
 /* @dentry is no more what a path leads to. The caller has begun the change of it (changes_begin()).
  * Any locks but dentry->lock. */
 void direct_forget(struct dentry *dentry);
@@ -94,7 +98,11 @@ void direct_init(void);
 #if defined(CONFIG_DEBUG) || defined(HOSTED)
 void direct_check(void);
 #else
-static inline void direct_check(void) {}
+static inline void direct_check(void)
+{
+}
 #endif
 
+#else
+#define direct_check() ((void)0)
 #endif

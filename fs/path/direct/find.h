@@ -51,11 +51,19 @@ static __always_inline bool direct_allows(const struct direct_entry *entry)
 	return prefix_allows(current->cred->prefix, entry, READ_ONCE(entry->version));
 }
 
+/* Is @text one component of less than eight bytes? It is walked in fewer steps. */
+static __always_inline bool is_short_component(const char *text)
+{
+	u64 ends = component_ends(load_word(text));
+
+	return ends && !text[(u32)__builtin_ctzll(ends) >> 3];
+}
+
 /* What direct_remember() wants to know of a lookup that found nothing. */
 static noinline __cold enum direct_result direct_unknown(struct lockless_walk *walk,
-							  const struct direct_entry *from,
-							  const struct signature *signature,
-							  u32 changes)
+							 const struct direct_entry *from,
+							 const struct signature *signature,
+							 u32 changes)
 {
 	walk->direct.tried = true;
 	walk->direct.changes = changes;
@@ -108,7 +116,8 @@ static __always_inline enum direct_result direct_find(struct lockless_walk *walk
 	    unlikely(READ_ONCE(start->direct) != from) ||
 	    unlikely(use_mounted(dentry))) /* something is mounted there */
 		return direct_unknown(walk, from, &signature, changes);
-	if (unlikely(!inode) && !read_seqcount_retry(&dentry->sequence, sequence))
+	if (unlikely(!inode) && !d_is_numbered(dentry) &&
+	    !read_seqcount_retry(&dentry->sequence, sequence))
 		return DIRECT_ABSENT;
 	if (unlikely(!inode) ||
 	    (unlikely(S_ISLNK(READ_ONCE(inode->mode))) && (walk->flags & LOOKUP_FOLLOW)))

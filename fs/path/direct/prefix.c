@@ -54,7 +54,8 @@ void prefix_remember(const struct direct_entry *entry, u64 version)
 
 	if (!cache || epoch < cache->epoch)
 		return;
-	if (epoch > cache->epoch) { /* the words first, so that none of them is taken for a new one */
+	if (epoch >
+	    cache->epoch) { /* the words first, so that none of them is taken for a new one */
 		for (u32 i = 0; i < cache->sets * CONFIG_PREFIX_WAYS; i++)
 			WRITE_ONCE(cache->words[i], 0);
 		smp_store_release(&cache->epoch, epoch);

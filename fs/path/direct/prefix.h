@@ -1,13 +1,13 @@
 /*
- * prefix.h - the prefix cache: which places a credential may reach from the root, so that nobody has
- * to look at each directory on the way (Tsai 2015, section 3.1).
+ * prefix.h - the prefix cache: which places a credential may reach from the root, so that nobody
+ * has to look at each directory on the way (Tsai 2015, section 3.1).
  *
- * That somebody may reach a place means: he may search all directories above it. It is remembered as
- * one word, half of which is the place's address and half its version. What is done to a directory
- * above gives the place another version first (direct.h), so that nothing has to be found and taken
- * out of here. A version is given once. It is a number of 64 bits, of which a word has the lower
- * half; the upper half, the epoch, is that of a whole cache, which forgets everything when it comes
- * to places of another.
+ * That somebody may reach a place means: he may search all directories above it. It is remembered
+ * as one word, half of which is the place's address and half its version. What is done to a
+ * directory above gives the place another version first (direct.h), so that nothing has to be found
+ * and taken out of here. A version is given once. It is a number of 64 bits, of which a word has
+ * the lower half; the upper half, the epoch, is that of a whole cache, which forgets everything
+ * when it comes to places of another.
  *
  * Sets of PREFIX_WAYS words, the one used last in front. Readers and writers take no lock, for each
  * word is true by itself; that one is lost, or stands there twice, when two threads of a credential
@@ -58,8 +58,8 @@ static __always_inline bool prefix_allows(struct prefix_cache *cache,
 	return CONFIG_PREFIX_WAYS > 1 && prefix_find_further(set, word);
 }
 
-/* Current may. A credential that has asked but a few times has no cache yet, nor one for which there
- * is no memory. Does not sleep. */
+/* Current may. A credential that has asked but a few times has no cache yet, nor one for which
+ * there is no memory. Does not sleep. */
 void prefix_remember(const struct direct_entry *entry, u64 version);
 /* A version that no place has, nor ever had. */
 u64 prefix_new_version(void);

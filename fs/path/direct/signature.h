@@ -2,10 +2,10 @@
  * signature.h - the signature of a path: 256 bits of its text, by a multilinear hash function with
  * keys drawn at boot.
  *
- * The text is the canonical path, each component with a slash behind it: "" is the root, "a/b/" what
- * lies two below. No byte of it is NUL, so that it can be read as words of 64 bits, zeros behind its
- * end, and two paths never have the same words: "ab/c/" is not "abc/", and a path's length need not
- * be told. The hash is
+ * The text is the canonical path, each component with a slash behind it: "" is the root, "a/b/"
+ *what lies two below. No byte of it is NUL, so that it can be read as words of 64 bits, zeros
+ *behind its end, and two paths never have the same words: "ab/c/" is not "abc/", and a path's
+ *length need not be told. The hash is
  *
  *	k + sum of key_i * word_i	modulo 2^320
  *
@@ -15,8 +15,8 @@
  * eight of 64 bits over words of 32 for what is one of 320 here).
  *
  * The function is linear. So it goes on from any place: what is added to a text is added to its
- * hash, at the words and bytes where it stands, even if these begin in the middle of a word. Nothing
- * is kept of a directory but its hash and its length.
+ * hash, at the words and bytes where it stands, even if these begin in the middle of a word.
+ *Nothing is kept of a directory but its hash and its length.
  *
  * 240 bits are compared. The 16 below them, and 8 below those for tables of more than 65,536
  * buckets, are the index: nobody who times a chain learns a bit that is compared.

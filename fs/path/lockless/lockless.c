@@ -209,7 +209,8 @@ struct found {
 /* @child has no inode: since there is no such name, or since that is changing? */
 static __always_inline enum stop why_none(const struct found *child)
 {
-	if (read_seqcount_retry(&child->dentry->sequence, child->sequence))
+	if (d_is_numbered(child->dentry) ||
+	    read_seqcount_retry(&child->dentry->sequence, child->sequence))
 		return UNKNOWN;
 	use_mounted(child->dentry);
 	return ABSENT;
@@ -315,54 +316,6 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 	return stop_before(walk, &child, stop, use);
 }
 
-#ifdef CONFIG_DCACHE_FASTPATH
-/* Is @text one component of less than eight bytes? */
-static __always_inline bool is_short_component(const char *text)
-{
-	u64 ends = component_ends(load_word(text));
-
-	return ends && !text[(u32)__builtin_ctzll(ends) >> 3];
-}
-
-/* A walk has come to @path, which is referenced, by a path that direct lookup does not know. */
-static noinline void remember(const struct lockless_walk *walk, int dfd, const char *name,
-			      const struct path *path, u32 sequence)
-{
-	struct fs_context *fs = current->fs;
-	bool at_root = *name == '/';
-	struct path start;
-
-	if (at_root || dfd == AT_FDCWD)
-		context_path(&start, fs, at_root ? &fs->root : &fs->cwd);
-	else if (descriptor_path(dfd, LOOKUP_FD_PATH, &start))
-		return;
-	if (start.dentry == walk->direct.start)
-		direct_remember(walk, skip_slashes(name), &start, path, sequence);
-	path_put(&start);
-}
-
-/* End the reader's section of a walk that found that there is no such name; if it was the last one
- * of the path, and is in the cache, that is remembered. */
-static noinline void end_absent(const struct lockless_walk *walk, int dfd, const char *name)
-{
-	struct path path = {walk->path.mount, walk->special};
-	const struct component *last = walk->component;
-	bool known = walk->direct.tried && !walk->links && !*skip_slashes(last->name + last->length);
-
-	known = known && path.dentry && atomic_inc_not_zero(&path.dentry->refcount);
-	if (known && !percpu_ref_tryget(&path.mount->references)) {
-		rcu_read_unlock();
-		dput(path.dentry);
-		return;
-	}
-	rcu_read_unlock();
-	if (!known)
-		return;
-	remember(walk, dfd, name, &path, walk->special_sequence);
-	path_put(&path);
-}
-#endif
-
 /* The walk. @counts: this CPU's, on which it stays. */
 static __always_inline int walk_without_locks(int dfd, const char *name, unsigned flags,
 					      enum last_use use, struct lockless_walk *walk)
@@ -456,17 +409,8 @@ static __always_inline int end_with_reference(int walked, const struct lockless_
 					      struct last *last, struct path *path)
 {
 #ifdef CONFIG_DCACHE_FASTPATH
-	if (unlikely(walked == LOCKLESS_NEW)) {
-		walked = LOCKLESS_ALL;
-		if (likely(hold(walk, path))) {
-			remember(walk, dfd, name, path, walk->sequence);
-			return 0;
-		}
-		path->mount = NULL;
-		return walk_with_references(dfd, name, walk->flags, create, last, path);
-	}
 	if (unlikely(walked < 0)) {
-		end_absent(walk, dfd, name);
+		direct_end_absent(walk, dfd, name);
 		return walked;
 	}
 #endif
@@ -475,6 +419,12 @@ static __always_inline int end_with_reference(int walked, const struct lockless_
 		if (walked < 0)
 			return walked;
 	} else if (likely(hold(walk, path))) {
+#ifdef CONFIG_DCACHE_FASTPATH
+		if (walked == LOCKLESS_NEW) {
+			direct_remember(walk, dfd, name, path, walk->sequence);
+			return 0;
+		}
+#endif
 		if (likely(walked == LOCKLESS_ALL)) {
 			if (last && likely(*walk->left))
 				note_last(last);

@@ -48,6 +48,11 @@ hashbench: setup
 hashbench-host: hashbench $(STAMPS)/packages-compare
 	$(Q)$(MAKE) -s -C user/chainhash/bench CFLAGS=-O2 O=$(HASHBENCH)/host
 
+# The trees of sources for experiments/tsai-table*.toml.
+.PHONY: sourcetree
+sourcetree: $(PYTHON_READY)
+	$(Q)$(PYTHON) -m lab.guest.sourcetree $(CURDIR)/build/sourcetree
+
 lines: $(PYTHON_READY)
 	@$(PYTHON) -m lab.check.lines
 

@@ -126,7 +126,7 @@ def _ratios(section: Section, table: Table, number: int) -> Iterator[Chart]:
     shown = [rows[place, line.kernel] for place, line in lines if line.kernel]
     ours = [row.ratio for row in shown if row.ratio and not words.never(row.ours, table.measure)]
     points = [*ours, *(row.paper_ratio for row in shown if row.paper_ratio)]
-    if not table.has_paper and all(one.value == 1 for one in points):
+    if not points or (not table.has_paper and all(one.value == 1 for one in points)):
         return  # nothing to see: there are no ratios, or all are the same
 
     def paint(all_axes: Any) -> None:

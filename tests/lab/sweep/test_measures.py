@@ -43,6 +43,25 @@ def test_of_several_results_of_a_case_the_measure_says_what_is_meant():
     assert value("metric:n", replace(CELL, results=[*runs, {"case": "a"}]), "a") is None, "one has no number"
 
 
+def test_shares_of_functions_are_added_and_taken_away():
+    cell = replace(CELL, stats={"profile": {"walk": 60.0, "find": 20.5, "search": 4.0}})
+    sums = {"walk": 60, "walk-find": 39.5, "find+search": 24.5, "walk-find-search": 35.5, "walk+never": 60, "never": 0}
+    for terms, share in sums.items():
+        assert SOURCE.fullmatch(f"profile:{terms}") and value(f"profile:{terms}", cell) == pytest.approx(share), terms
+    assert not SOURCE.fullmatch("profile:walk-") and value("profile:walk", CELL) is None
+    timed = replace(cell, results=[{"case": "a", "ns": 1000.0}])
+    parts = {
+        "find/walk*ns": 341.667,
+        "walk-find-search/walk*ns": 591.667,
+        "find/never*ns": None,
+        "find/walk*other": None,
+    }
+    for path, ns in parts.items():
+        assert SOURCE.fullmatch(f"profile:{path}"), path
+        assert value(f"profile:{path}", timed) == (ns and pytest.approx(ns, abs=0.001)), path
+    assert value("profile:find/walk*ns", cell) is None, "without a result line there is nothing to divide"
+
+
 def test_what_is_of_the_run():
     cell = replace(CELL, seconds=2.5, virtual_ns=7)
     assert (value("run:seconds", cell), value("run:virtual_ns", cell)) == (2.5, 7)
@@ -57,6 +76,7 @@ def test_a_report_is_gone_into_as_far_as_it_goes():
     )  # fmt: skip
     assert value("stats:page.buckets", cell) == 8 and value("stats:page.histogram", cell) == [3, 2]
     assert value("stats:page.bucket_fit.z", cell) == 1.5
+    assert [value(f"stats:page.histogram.{number}", cell) for number in (0, 1, 2, "x")] == [3, 2, None, None]
     assert value("cachesim:page.l1_misses_per_lookup", cell) == 4 and value("cachesim:page.buckets", cell) == 9
     for source in ("inode.buckets", "page.l1_misses_per_lookup", "page.buckets.z", "page.histogram.z.z"):
         assert value(f"stats:{source}", cell) is None, source
@@ -115,10 +135,11 @@ TWO_CASES = replace(
 def test_counters_are_those_of_the_measured_part():
     assert value("counters:page.lookups", TWO_CASES, "a") == 10
     assert value("counters:page.steps_per_lookup", TWO_CASES, "a") == 2.5
+    assert value("counters:page.hit_percent", TWO_CASES, "a") == 80
     assert value("counters:page.steps_per_hit", TWO_CASES, "a") == 3
     assert value("counters:page.steps_per_miss", TWO_CASES, "a") == 0.5
     assert value("counters:page.lookups", TWO_CASES, "b") == 0
-    for name in ("steps_per_lookup", "steps_per_hit", "steps_per_miss"):
+    for name in ("hit_percent", "steps_per_lookup", "steps_per_hit", "steps_per_miss"):
         assert value(f"counters:page.{name}", TWO_CASES, "b") is None, "there was none"
     assert value("counters:buffer.lookups", TWO_CASES, "a") is None
     assert value("stats:page.largest", TWO_CASES, "a") == 7, "of the whole run"

@@ -256,7 +256,7 @@ def test_the_papers_experiments_are_right(monkeypatch):
 def test_a_group_that_is_not_there():
     assert "lever-table3" in group("lever") and set(group("lever")) <= set(group("all"))
     with pytest.raises(
-        LabError, match="nothing to reproduce is called 'levers'. There are: lever, santos, seltzer, all"
+        LabError, match="nothing to reproduce is called 'levers'. There are: lever, santos, seltzer, tsai, all"
     ):
         group("levers")
 

@@ -1,6 +1,8 @@
 /* wide.h - arithmetic on numbers of several words, whose carries C cannot hand on. */
 #pragma once
 
+#ifdef CONFIG_DCACHE_FASTPATH
+
 #include "core/base/types.h"
 
 /* sum += factor * word, modulo 2^320; the lowest word first. */
@@ -38,3 +40,5 @@ static __always_inline void arch_multiply_add_320(u64 sum[5], const u64 factor[5
 		: [factor] "r"(factor), [word] "r"(word), "m"(*(const u64(*)[5])factor)
 		: "rax", "rdx", "cc");
 }
+
+#endif

@@ -199,6 +199,14 @@ def test_no_measured_run_at_all_is_a_page(tmp_path):
     assert "none of the 15 runs has a result yet" in said_on(found.first)
 
 
+def test_the_reference_alone_is_a_page(tmp_path):
+    """With the paper's numbers, and nothing to compare them with yet."""
+    head, _, rest = SMALL.partition('\n[[kernel]]\nname = "twice"')
+    text = head + "paper = { steps = 2.155 }\n" + rest[rest.index("\n[[workload]]") :] + 'paper = "steps"\n'
+    found = pages([section(tmp_path / "r", text)], "results", "report.html")
+    assert "plain alone: there is nothing yet to compare it with" in said_on(found.first)
+
+
 def test_memory_cache_misses_are_shown_where_there_are_any(tmp_path):
     def simulate(store):
         for _, cell in store.cells("sample", "reduced"):

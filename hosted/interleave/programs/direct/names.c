@@ -1,0 +1,250 @@
+/* names.c - as places.c: direct lookup while files, their memory and mounts come and go. */
+#include "hosted/interleave/programs/direct/direct.h"
+
+/* ---- names come and go ----------------------------------------------------------------------- */
+
+static void make_and_remove(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		make_file("/mnt/up/new");
+		CHECK_EQUAL(stat_path("/mnt/up/new"), 0);
+		remove_file("/mnt/up/new");
+		leads_nowhere("/mnt/up/new");
+	}
+}
+
+static void come_and_go(void)
+{
+	make_up();
+	world_warm("/mnt/up/new");
+	task_start(look_whether, "/mnt/up/new");
+	task_start(look_whether, "/mnt/up/new");
+	task_start(make_and_remove, NULL);
+	ring_run();
+	world_unmount();
+}
+
+RING_PROGRAM(direct_unlink_ext2, world_ext2, 60)
+{
+	come_and_go();
+}
+
+RING_PROGRAM(direct_unlink_tmpfs, world_tmpfs, 60)
+{
+	come_and_go();
+}
+
+static void move_file(void *unused)
+{
+	ino_t file = number_of("/mnt/up/dir/file");
+
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		move("/mnt/up/dir/file", "/mnt/up/other", 0);
+		leads_nowhere("/mnt/up/dir/file");
+		leads_to("/mnt/up/other", file);
+		move("/mnt/up/other", "/mnt/up/dir/file", 0);
+		leads_to("/mnt/up/dir/file", file);
+		leads_nowhere("/mnt/up/other");
+	}
+}
+
+RING_PROGRAM(direct_rename_file, world_tmpfs, 60)
+{
+	make_up();
+	task_start(look_whether, "/mnt/up/dir/file");
+	task_start(look_whether, "/mnt/up/other");
+	task_start(move_file, NULL);
+	ring_run();
+	world_unmount();
+}
+
+static void make_and_remove_directory(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		remove_file("/mnt/up/dir/file");
+		remove_directory("/mnt/up/dir");
+		leads_nowhere("/mnt/up/dir/file");
+		make_directory("/mnt/up/dir", 0755);
+		leads_nowhere("/mnt/up/dir/file");
+		make_file("/mnt/up/dir/file");
+		CHECK_EQUAL(stat_path("/mnt/up/dir/file"), 0);
+	}
+}
+
+RING_PROGRAM(direct_rmdir, world_ext2, 60)
+{
+	make_up();
+	task_start(look_whether, "/mnt/up/dir/file");
+	task_start(make_and_remove_directory, NULL);
+	task_start(forget_names, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* All that is remembered goes at once, which no other program makes happen. */
+static void forget_paths(void *unused)
+{
+	(void)unused;
+#ifdef CONFIG_DCACHE_FASTPATH
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user())
+		direct_forget_all();
+#endif
+}
+
+/* What is known is reclaimed, and its memory used again. */
+RING_PROGRAM(direct_reclaim, world_ext2, 60)
+{
+	make_up();
+	make_directory("/mnt/up/more", 0755);
+	make_file("/mnt/up/more/file");
+	sys_sync();
+	task_start(always_find, "/mnt/up/dir/file");
+	task_start(always_find, "/mnt/up/more/file");
+	task_start(forget_names, NULL);
+	task_start(forget_paths, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* Two learn the same from nothing. */
+RING_PROGRAM(direct_together, world_tmpfs, 60)
+{
+	world_mount();
+	make_directory("/mnt/up", 0755);
+	make_directory("/mnt/up/dir", 0755);
+	make_file("/mnt/up/dir/file");
+	task_start(always_find, "/mnt/up/dir/file");
+	task_start(always_find, "/mnt/up/dir/file");
+	ring_run();
+	world_unmount();
+}
+
+/* ---- mounts ---------------------------------------------------------------------------------- */
+
+static void mount_above(void *unused)
+{
+	ino_t file = number_of("/mnt/up/dir/file");
+
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(sys_mount("none", "/mnt/up", "tmpfs", 0, "mode=755"), 0);
+		leads_nowhere("/mnt/up/dir/file");
+		make_directory("/mnt/up/dir", 0755);
+		make_file("/mnt/up/dir/over");
+		CHECK_EQUAL(stat_path("/mnt/up/dir/over"), 0);
+		CHECK_EQUAL(sys_umount2("/mnt/up", MNT_DETACH), 0);
+		leads_to("/mnt/up/dir/file", file);
+		leads_nowhere("/mnt/up/dir/over");
+	}
+}
+
+RING_PROGRAM(direct_mount_above, world_tmpfs, 60)
+{
+	make_up();
+	task_start(look_whether, "/mnt/up/dir/file");
+	task_start(look_whether, "/mnt/up/dir/over");
+	task_start(mount_above, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* A directory moves with what is mounted below it. */
+static void move_with_mount(void *unused)
+{
+	ino_t file = number_of("/mnt/up/dir/sub/file");
+
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		move("/mnt/up", "/mnt/moved", 0);
+		leads_nowhere("/mnt/up/dir/sub/file");
+		leads_to("/mnt/moved/dir/sub/file", file);
+		move("/mnt/moved", "/mnt/up", 0);
+		leads_to("/mnt/up/dir/sub/file", file);
+		leads_nowhere("/mnt/moved/dir/sub/file");
+	}
+}
+
+RING_PROGRAM(direct_mount_below, world_tmpfs, 60)
+{
+	make_up();
+	CHECK_EQUAL(sys_mount("none", "/mnt/up/dir", "tmpfs", 0, "mode=755"), 0);
+	make_directory("/mnt/up/dir/sub", 0755);
+	make_file("/mnt/up/dir/sub/file");
+	world_warm("/mnt/up/dir/sub/file");
+	task_start(look_whether, "/mnt/up/dir/sub/file");
+	task_start(look_whether, "/mnt/moved/dir/sub/file");
+	task_start(move_with_mount, NULL);
+	ring_run();
+	CHECK_EQUAL(sys_umount2("/mnt/up/dir", 0), 0);
+	world_unmount();
+}
+
+/* From a working directory on which another file system was mounted, or above it, all is found as
+ * before; the path that it had leads to what is mounted. */
+RING_PROGRAM(direct_hidden, world_tmpfs, 60)
+{
+	make_up();
+	in_working_directory = number_of("/mnt/up/dir/file");
+	CHECK_EQUAL(sys_chdir("/mnt/up"), 0);
+	CHECK_EQUAL(sys_mount("none", "/mnt/up", "tmpfs", 0, "mode=755"), 0);
+	make_directory("/mnt/up/dir", 0755);
+	task_start(find_from_there, "dir/file");
+	task_start(never_find, "/mnt/up/dir/file");
+	ring_run();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	CHECK_EQUAL(sys_umount2("/mnt/up", 0), 0);
+	world_unmount();
+}
+
+/* The same in a file system that is mounted nowhere any more: its root is not the root. */
+RING_PROGRAM(direct_detached, world_tmpfs, 60)
+{
+	world_mount();
+	make_directory("/mnt/up", 0755);
+	CHECK_EQUAL(sys_mount("none", "/mnt/up", "tmpfs", 0, "mode=755"), 0);
+	make_directory("/mnt/up/mnt", 0755);
+	make_file("/mnt/up/mnt/file");
+	in_working_directory = number_of("/mnt/up/mnt/file");
+	CHECK_EQUAL(sys_chdir("/mnt/up"), 0);
+	CHECK_EQUAL(sys_umount2("/mnt/up", MNT_DETACH), 0);
+	task_start(find_from_there, "mnt/file");
+	task_start(never_find, "/mnt/file");
+	task_start(never_find, "/mnt/up/mnt/file");
+	ring_run();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	world_unmount();
+}
+
+static void move_out_and_in(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		move("/mnt/up/dir", "/mnt/out", 0);
+		leads_nowhere("/mnt/bound/dir/file");
+		move("/mnt/out", "/mnt/up/dir", 0);
+		CHECK_EQUAL(stat_path("/mnt/bound/dir/file"), 0);
+	}
+}
+
+/* A working directory that is seen through a bind mount leaves what that shows. */
+RING_PROGRAM(direct_bind, world_tmpfs, 60)
+{
+	make_up();
+	make_directory("/mnt/bound", 0755);
+	make_directory("/mnt/up/dir/sub", 0755);
+	move("/mnt/up/dir/file", "/mnt/up/dir/sub/file", 0);
+	make_file("/mnt/up/dir/file");
+	in_working_directory = number_of("/mnt/up/dir/sub/file");
+	CHECK_EQUAL(sys_mount("/mnt/up", "/mnt/bound", "none", MS_BIND, NULL), 0);
+	CHECK_EQUAL(sys_chdir("/mnt/bound/dir"), 0);
+	task_start(find_from_there, "sub/file");
+	task_start(look_whether, "/mnt/bound/dir/sub/file");
+	task_start(move_out_and_in, NULL);
+	ring_run();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	CHECK_EQUAL(sys_umount2("/mnt/bound", 0), 0);
+	world_unmount();
+}

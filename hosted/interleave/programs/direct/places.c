@@ -1,0 +1,323 @@
+/*
+ * places.c - interleavings: direct lookup (fs/path/direct) against all that makes what it
+ * remembers untrue. Who changes the tree looks for himself what it is like when his call has
+ * returned; others look for the same paths all the while, and so remember them at any moment. Where
+ * a path leads is told by the inode.
+ *
+ * Here: directories above move, and who may search them changes. names.c has files and mounts.
+ *
+ * All paths have two components or more, since one short name is walked.
+ */
+#include "hosted/interleave/programs/direct/direct.h"
+
+/* ---- a directory above is renamed ------------------------------------------------------------ */
+
+/* /mnt/up/dir/file, and where it went meanwhile; at the old name another. */
+static void move_above(void *unused)
+{
+	ino_t file = number_of("/mnt/up/dir/file");
+
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		move("/mnt/up", "/mnt/moved", 0);
+		leads_nowhere("/mnt/up/dir/file");
+		leads_to("/mnt/moved/dir/file", file);
+		make_directory("/mnt/up", 0755);
+		make_directory("/mnt/up/dir", 0755);
+		make_file("/mnt/up/dir/file");
+		make_file("/mnt/up/dir/more");
+		CHECK(number_of("/mnt/up/dir/file") != file);
+		leads_to("/mnt/moved/dir/file", file);
+		remove_file("/mnt/up/dir/file");
+		remove_file("/mnt/up/dir/more");
+		remove_directory("/mnt/up/dir");
+		remove_directory("/mnt/up");
+		leads_nowhere("/mnt/up/dir/file");
+		move("/mnt/moved", "/mnt/up", 0);
+		leads_to("/mnt/up/dir/file", file);
+		leads_nowhere("/mnt/moved/dir/file");
+	}
+}
+
+RING_PROGRAM(direct_rename_above, world_tmpfs, 60)
+{
+	make_up();
+	task_start(look_whether, "/mnt/up/dir/file");
+	task_start(look_whether, "/mnt/moved/dir/file");
+	task_start(never_find, "/mnt/moved/dir/more"); /* which is never there */
+	task_start(move_above, NULL);
+	ring_run();
+	world_unmount();
+}
+
+static void exchange_above(void *unused)
+{
+	ino_t one = number_of("/mnt/one/dir/file"), two = number_of("/mnt/two/dir/file");
+
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		move("/mnt/one", "/mnt/two", RENAME_EXCHANGE);
+		leads_to("/mnt/one/dir/file", i % 2 ? one : two);
+		leads_to("/mnt/two/dir/file", i % 2 ? two : one);
+	}
+}
+
+/* A name that always exists is never missed, and whoever looks twice sees no change undone. */
+RING_PROGRAM(direct_exchange_above, world_tmpfs, 60)
+{
+	world_mount();
+	make_directory("/mnt/one", 0755);
+	make_directory("/mnt/two", 0755);
+	make_directory("/mnt/one/dir", 0755);
+	make_directory("/mnt/two/dir", 0755);
+	make_file("/mnt/one/dir/file");
+	make_file("/mnt/two/dir/file");
+	world_warm("/mnt/one/dir/file");
+	world_warm("/mnt/two/dir/file");
+	task_start(always_find, "/mnt/one/dir/file");
+	task_start(always_find, "/mnt/two/dir/file");
+	task_start(exchange_above, NULL);
+	ring_run();
+	world_unmount();
+}
+
+static void move_once(void *unused)
+{
+	(void)unused;
+	move("/mnt/up", "/mnt/moved", 0);
+}
+
+/* Who has found it at the new place does not find it at the old one any more. */
+static void find_new_then_old(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user())
+		if (!stat_path("/mnt/moved/dir/file"))
+			leads_nowhere("/mnt/up/dir/file");
+}
+
+RING_PROGRAM(direct_no_way_back, world_tmpfs, 100)
+{
+	make_up();
+	task_start(find_new_then_old, NULL);
+	task_start(find_new_then_old, NULL);
+	task_start(move_once, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* ---- from a working directory ---------------------------------------------------------------- */
+
+/* What is above the working directory moves, and another takes its place. */
+RING_PROGRAM(direct_working_directory, world_tmpfs, 60)
+{
+	make_up();
+	CHECK_EQUAL(sys_chdir("/mnt"), 0);
+	world_warm("up/dir/file");
+	in_working_directory = number_of("/mnt/up/dir/file");
+	CHECK_EQUAL(sys_chdir("/mnt/up"), 0);
+	world_warm("dir/file");
+	task_start(find_from_there, "dir/file");
+	task_start(look_whether, "/mnt/up/dir/file");
+	task_start(move_above, NULL);
+	ring_run();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	world_unmount();
+}
+
+/* The working directory and another change places: from where one stands nothing changes. */
+static void exchange_under(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user())
+		move("/mnt/one", "/mnt/two", RENAME_EXCHANGE);
+}
+
+RING_PROGRAM(direct_start_moves, world_tmpfs, 60)
+{
+	world_mount();
+	make_directory("/mnt/one", 0755);
+	make_directory("/mnt/two", 0755);
+	make_directory("/mnt/one/dir", 0755);
+	make_directory("/mnt/two/dir", 0755);
+	make_file("/mnt/one/dir/file");
+	make_file("/mnt/two/dir/file");
+	world_warm("/mnt/two/dir/file");
+	in_working_directory = number_of("/mnt/one/dir/file");
+	CHECK_EQUAL(sys_chdir("/mnt/one"), 0);
+	world_warm("dir/file");
+	task_start(find_from_there, "dir/file");
+	task_start(always_find, "/mnt/one/dir/file");
+	task_start(exchange_under, NULL);
+	ring_run();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	world_unmount();
+}
+
+/* ---- who may --------------------------------------------------------------------------------- */
+
+static struct cred *stranger; /* whose threads share what he may reach */
+
+/* He has looked for @path often enough that he would be let in without being asked, if he was let
+ * in before. */
+static void make_stranger(const char *path)
+{
+	stranger = prepare_cred();
+	stranger->uid = stranger->euid = stranger->suid = STRANGER;
+	stranger->gid = stranger->egid = stranger->sgid = STRANGER;
+	set_cred(get_cred(stranger));
+	world_warm(path);
+	set_cred(get_cred(&init_cred));
+}
+
+/* Odd: what the stranger looks for is forbidden, by a call that has returned, until it is even. */
+static atomic_t forbidden;
+
+static void try_as_stranger(void *path)
+{
+	set_cred(get_cred(stranger));
+	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user()) {
+		int before = atomic_read(&forbidden);
+		int error = stat_path(path);
+
+		CHECK(error == 0 || error == -EACCES);
+		if (before % 2 && atomic_read(&forbidden) == before)
+			CHECK_EQUAL(error, -EACCES);
+	}
+	set_cred(get_cred(&init_cred));
+}
+
+static void forbid_and_allow(void *directory)
+{
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		CHECK_EQUAL(vfs_chmod(directory, 0), 0);
+		atomic_inc(&forbidden);
+		ring_user();
+		atomic_inc(&forbidden);
+		CHECK_EQUAL(vfs_chmod(directory, 0755), 0);
+		ring_user();
+	}
+}
+
+static void change_rights(void (*change)(void *), umode_t mode, uid_t owner)
+{
+	struct path directory;
+
+	atomic_set(&forbidden, 0);
+	make_up();
+	CHECK_EQUAL(find_path("/mnt/up", 0, &directory), 0);
+	CHECK_EQUAL(vfs_chmod(&directory, mode), 0);
+	CHECK_EQUAL(vfs_chown(&directory, owner, 0), 0);
+	make_stranger("/mnt/up/dir/file");
+	task_start(try_as_stranger, "/mnt/up/dir/file");
+	task_start(try_as_stranger, "/mnt/up/dir/file");
+	task_start(change, &directory);
+	ring_run();
+	path_put(&directory);
+	put_cred(stranger);
+	world_unmount();
+}
+
+RING_PROGRAM(direct_chmod, world_tmpfs, 100)
+{
+	change_rights(forbid_and_allow, 0755, 0);
+}
+
+/* Now he is the owner, now of the group. */
+static void take_and_give(void *directory)
+{
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		CHECK_EQUAL(vfs_chown(directory, 0, 0), 0);
+		atomic_inc(&forbidden);
+		ring_user();
+		atomic_inc(&forbidden);
+		if (i % 2)
+			CHECK_EQUAL(vfs_chown(directory, 0, STRANGER), 0);
+		else
+			CHECK_EQUAL(vfs_chown(directory, STRANGER, 0), 0);
+		ring_user();
+	}
+}
+
+RING_PROGRAM(direct_chown, world_tmpfs, 100)
+{
+	change_rights(take_and_give, 0710, STRANGER);
+}
+
+/* The directory that all may search is removed, and one of its name has what only root may see. */
+static void make_private(void *unused)
+{
+	(void)unused;
+	remove_directory("/mnt/up/dir");
+	make_directory("/mnt/up/dir", 0700);
+	make_file("/mnt/up/dir/secret");
+	CHECK_EQUAL(stat_path("/mnt/up/dir/secret"), 0);
+}
+
+static void never_reach(void *path)
+{
+	set_cred(get_cred(stranger));
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user())
+		CHECK(stat_path(path) != 0);
+	set_cred(get_cred(&init_cred));
+}
+
+RING_PROGRAM(direct_private, world_tmpfs, 100)
+{
+	world_mount();
+	make_directory("/mnt/up", 0755);
+	make_directory("/mnt/up/dir", 0755);
+	make_stranger("/mnt/up/dir/secret");
+	task_start(never_reach, "/mnt/up/dir/secret");
+	task_start(look_whether, "/mnt/up/dir/secret");
+	task_start(make_private, NULL);
+	ring_run();
+	put_cred(stranger);
+	world_unmount();
+}
+
+/* He stands where he could not go any more: from there he finds all, from the root nothing. */
+static void find_as_stranger(void *path)
+{
+	set_cred(get_cred(stranger));
+	find_from_there(path);
+	set_cred(get_cred(&init_cred));
+}
+
+RING_PROGRAM(direct_kept_rights, world_tmpfs, 60)
+{
+	make_up();
+	in_working_directory = number_of("/mnt/up/dir/file");
+	CHECK_EQUAL(chmod_path("/mnt/up", 0700), 0);
+	CHECK_EQUAL(sys_chdir("/mnt/up/dir"), 0);
+	make_directory("sub", 0755);
+	move("file", "sub/file", 0);
+	make_stranger("sub/file");
+	task_start(find_as_stranger, "sub/file");
+	task_start(never_reach, "/mnt/up/dir/sub/file");
+	ring_run();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	put_cred(stranger);
+	world_unmount();
+}
+
+/* What is mounted below a directory is forbidden with it. */
+RING_PROGRAM(direct_chmod_mount, world_tmpfs, 60)
+{
+	struct path directory;
+
+	atomic_set(&forbidden, 0);
+	make_up();
+	CHECK_EQUAL(sys_mount("none", "/mnt/up/dir", "tmpfs", 0, "mode=755"), 0);
+	make_file("/mnt/up/dir/file");
+	CHECK_EQUAL(find_path("/mnt/up", 0, &directory), 0);
+	make_stranger("/mnt/up/dir/file");
+	task_start(try_as_stranger, "/mnt/up/dir/file");
+	task_start(try_as_stranger, "/mnt/up/dir/file");
+	task_start(forbid_and_allow, &directory);
+	ring_run();
+	path_put(&directory);
+	put_cred(stranger);
+	CHECK_EQUAL(sys_umount2("/mnt/up/dir", 0), 0);
+	world_unmount();
+}
