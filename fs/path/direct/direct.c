@@ -151,8 +151,7 @@ void direct_change_begin(struct dentry *dentry, enum direct_kind kind)
 	change_below(dentry, kind, &mounts);
 	spin_unlock(&dentry_tree_lock);
 	if (mounts)
-		mounts_have_moved(); /* all entries are void, not only those of what is mounted
-					below */
+		mounts_have_moved(); /* not only what is mounted below is void then: all is */
 }
 
 void direct_change_end(struct dentry *dentry)
@@ -283,8 +282,7 @@ static char *write_path(struct path path, char *at, const char *start, bool *rea
 		size_t length = dentry->name_length;
 
 		if (dentry == path.mount->root)
-			return list_empty(&path.mount->link) ? NULL
-							     : at; /* off the tree: its own */
+			return list_empty(&path.mount->link) ? NULL : at; /* NULL: off the tree */
 		if (parent == dentry || (READ_ONCE(dentry->flags) & D_UNHASHED) ||
 		    (size_t)(at - start) <= length)
 			return NULL;
