@@ -103,6 +103,4 @@ static inline void direct_check(void)
 }
 #endif
 
-#else
-#define direct_check() ((void)0)
 #endif

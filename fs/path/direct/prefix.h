@@ -68,6 +68,4 @@ bool prefix_is_old(u64 version);
 /* Of who is gone, and its cache. */
 void free_cred(struct cred *cred);
 
-#else
-#define free_cred(cred) kfree(cred)
 #endif

@@ -18,8 +18,10 @@
  */
 #pragma once
 
-#include "fs/path/direct/attempt.h"
 #include "fs/path/namei.h"
+#ifdef CONFIG_DCACHE_FASTPATH
+#include "fs/path/direct/attempt.h"
+#endif
 
 /* How far such a walk goes. */
 enum lockless_result {
