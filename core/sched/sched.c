@@ -27,7 +27,8 @@ struct run_queue {
 	struct task *running;
 	struct task *idle;
 	u64 switches;
-	u64 user_ns, started_ns; /* sampled by ticks; when this CPU began to count */
+	u64 user_ns;	/* sampled by ticks */
+	u64 started_ns; /* when this CPU began to count */
 } __aligned(64);
 
 static struct run_queue run_queues[NR_CPUS];
@@ -81,10 +82,9 @@ static int place(const struct task *task)
 {
 	if (nr_cpus == 1 || queue_is_idle(&run_queues[task->cpu]))
 		return task->cpu;
-	for (unsigned i = 0; i < nr_cpus; i++) {
+	for (unsigned i = 0; i < nr_cpus; i++)
 		if (cpus[i].online && run_queues[i].idle && queue_is_idle(&run_queues[i]))
 			return (int)i;
-	}
 	return task->cpu;
 }
 

@@ -16,13 +16,9 @@ from lab.build import configure
 @cache
 def lacking(defconfig: str, settings: tuple[str, ...]) -> str:
     """Why a kernel of @defconfig with @settings can't be built here; "": it can."""
-    with tempfile.TemporaryDirectory() as folder:
-        kconfig = configure.load_kconfig(Path(folder))
     try:
-        configure.load_config(kconfig, configure.defconfig_path(defconfig or "default"))
-        for setting in settings:
-            name, _, value = setting.partition("=")
-            configure.assign(kconfig, name, value)
+        with tempfile.TemporaryDirectory() as folder:
+            configure.configure(Path(folder), defconfig, settings)
     except configure.ConfigureError as error:
         return str(error).partition("\n")[0].partition(". There are")[0]
     return ""

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import termios
+import time
 
 import pexpect
 import pytest
@@ -136,13 +137,23 @@ def test_signals_of_keys(shell):
     assert b"003 032 034  \\n" in finish(shell)
 
 
+def falls_silent(shell, seconds: float = 1.5, limit: float = 30) -> bool:
+    """Whether the output ends: nothing for so many seconds, seen before the limit.
+
+    What was on its way when the key was pressed still comes, on a busy host for a second or two.
+    """
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        if shell.expect([r".", pexpect.TIMEOUT], timeout=seconds) == 1:
+            return True
+    return False
+
+
 def test_stop_and_continue_output(shell):
     begin(shell, "while :; do echo tick; sleep 0.1; done")
     shell.expect("tick")
     shell.sendcontrol("s")
-    pexpect.run("sleep 0.5")
-    shell.expect([r"(tick\r\n)*$", pexpect.TIMEOUT], timeout=1)
-    assert shell.expect(["tick", pexpect.TIMEOUT], timeout=1.5) == 1, "output goes on after ^S"
+    assert falls_silent(shell), "output goes on after ^S"
     shell.sendcontrol("q")
     shell.expect("tick")
     shell.sendcontrol("s")
