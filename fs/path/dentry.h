@@ -159,4 +159,5 @@ void dentry_cache_check(void);
 static inline void dentry_cache_check(void) {}
 #endif
 void dentry_cache_init(void);
-#include "fs/dcache_rooms.h"
+#include "fs/path/complete/complete.h"
+#include "fs/path/negative/negative.h"

@@ -28,6 +28,11 @@
 #define ADDR_NO_RANDOMIZE 0x0040000u /* personality(2): exec puts things where it always does */
 
 enum { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF, ITIMERS };
+enum {
+	CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID,
+	CLOCK_MONOTONIC_RAW, CLOCK_REALTIME_COARSE, CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME,
+	CLOCKS = 12 /* that Linux has */
+};
 
 struct interval_timer {
 	u64 left_ns; /* counts down by ticks; ITIMER_REAL: when it is due; 0: off */

@@ -94,11 +94,6 @@ s64 sys_times(void *to)
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-enum {
-	CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID,
-	CLOCK_MONOTONIC_RAW, CLOCK_REALTIME_COARSE, CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME,
-	CLOCKS = 12 /* that Linux has */
-};
 #define TIMER_ABSTIME 1
 
 int get_timespec(const void *from, u64 *ns)
@@ -162,19 +157,6 @@ s64 sys_clock_getres(int clock, void *resolution)
 
 	TRY(read_clock(clock));
 	return resolution ? put_timespec(resolution, ns) : 0;
-}
-
-s64 sys_clock_settime(int clock, const void *time)
-{
-	u64 ns;
-
-	if (clock != CLOCK_REALTIME)
-		return -EINVAL;
-	TRY(get_timespec(time, &ns));
-	if (!capable(current->cred))
-		return -EPERM;
-	realtime_set(ns);
-	return 0;
 }
 
 s64 sys_gettimeofday(void *time, void *zone)

@@ -1,5 +1,5 @@
 /*
- * sys_process.c - limits, niceness, and the small things a process asks about itself.
+ * sys_process.c - limits, and the small things a process asks about itself.
  */
 #include "kernel/proc/process.h"
 
@@ -111,48 +111,4 @@ s64 sys_sched_getaffinity(int pid, u32 size, u64 *mask)
 	if (!there)
 		return -ESRCH;
 	return put_user((1ULL << nr_cpus) - 1, mask) ? -EFAULT : (s64)sizeof(u64);
-}
-
-/* ---- nice values: how long a process's time slices are --------------------------------------- */
-
-#define PRIO_PROCESS 0
-
-/* The process that is meant, or ERR_PTR(-EINVAL, -ESRCH). process_lock held. */
-static struct process *whose_priority(int which, int who)
-{
-	struct process *process = process_find_or_self(who);
-
-	lockdep_assert_held(&process_lock);
-	if (which != PRIO_PROCESS)
-		return ERR_PTR(-EINVAL);
-	if (!process || !process->thread_count)
-		return ERR_PTR(-ESRCH);
-	return process;
-}
-
-s64 sys_setpriority(int which, int who, int nice)
-{
-	const struct cred *mine = current->cred;
-
-	nice = max(min(nice, 19), -20);
-	guard(spinlock_irq, &process_lock);
-	struct process *process = TRY_PTR(whose_priority(which, who));
-	uid_t uid = process_cred(process)->uid;
-	struct task *task;
-
-	if (!capable(mine) && uid != mine->uid && uid != mine->euid)
-		return -EPERM;
-	if (nice < process->nice && !capable(mine))
-		return -EACCES;
-	process->nice = nice;
-	list_for_each_entry (task, &process->threads, thread_link)
-		task_set_nice(task, nice);
-	return 0;
-}
-
-/* 1 .. 40, the best. */
-s64 sys_getpriority(int which, int who)
-{
-	guard(spinlock_irq, &process_lock);
-	return 20 - TRY_PTR(whose_priority(which, who))->nice;
 }

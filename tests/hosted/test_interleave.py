@@ -49,6 +49,7 @@ RUNS = {
     "lockless_replaced": 1200,
     "rcu_many": 1500,
     "direct_start_moves": 1500,
+    "direct_reclaim": 2500,
     "direct_exchange_above": 1200,
     "complete_evict": 1500,
     "complete_fill": 1200,

@@ -222,11 +222,15 @@ def test_each_defconfig_means_what_it_says(tmp_path, path):
             assert stands[name] == value.strip('"')
 
 
+# What brings the tables that the default kernel has not.
+NEEDED = {"SWAP": ["SWAP=y", "SWAP_TABLE=chained"], "PATH": ["DCACHE_FASTPATH=y"]}
+
+
 def test_every_function_can_be_chosen(tmp_path):
     for choice, values in configure.hash_choices().items():
         assert values, choice
         for value in values:
-            needed = ["SWAP=y", "SWAP_TABLE=chained"] if choice.startswith("SWAP_") else []
+            needed = NEEDED.get(choice.partition("_")[0], [])
             kconfig = configure.configure(tmp_path, settings=[*needed, f"{choice}={value}"])
             assert configure.chosen(kconfig)[choice] == value
             assert f'CONFIG_{choice}="{value}"' in (tmp_path / "effective.config").read_text()

@@ -230,14 +230,17 @@ def test_real_programs_on_a_tree(cw_run, tmp_path):
 
 
 def test_a_miss_costs_more_than_a_hit(cw_run):
-    """On a disk that is timed: what is read from it costs milliseconds, what is cached microseconds."""
+    """On a disk that is timed: what is read from it costs milliseconds, what is cached microseconds.
+
+    The full kernel lists a complete directory from memory: there its block is not missed.
+    """
     run = cw_run(["workload", "miss", "--objects", "40"], icount=True, debug=False, full=True, disk_model="cheetah")
     found = {line["case"]: line for line in results(run.output)}
     assert len(found) == 9
     for name, line in found.items():
-        slow = name.endswith(("on disk", "buffer miss", "page miss"))
+        slow = name.endswith(("on disk", "page miss"))
         assert (line["ns_per_call"] > 1e6) == slow, line
-        assert "more_ns" not in line or line["more_ns"] > 0
+        assert "more_ns" not in line or line["more_ns"] > 0 or name == "buffer miss"
     assert found["dentry miss, blocks cached"]["more_ns"] > found["dentry hit"]["ns_per_call"]
 
 

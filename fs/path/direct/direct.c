@@ -29,59 +29,57 @@ static void free_entry(struct rcu_head *head)
 	kmem_cache_free(entry_slab, container_of(head, struct direct_entry, rcu));
 }
 
-/* Whoever takes it off its dentry takes it out of the table. */
-static void remove_entry(struct direct_entry *entry)
+/* Take @entry out of the table, and then off its dentry: who sees that this has none may free it.
+ * The bucket's lock is held. */
+static void forget_locked(struct direct_entry *entry, u32 bucket)
 {
-	u32 bucket = path_bucket(&entry->signature);
-
-	path_table_lock(&path_table_instance, NULL, bucket);
 	path_table_remove(&path_table_instance, NULL, bucket, entry);
 	HASH_COUNT(path, removes, 1);
-	path_table_unlock(&path_table_instance, NULL, bucket);
+	smp_store_release(&entry->path.dentry->direct, NULL);
 	call_rcu(&entry->rcu, free_entry);
 }
 
 void direct_forget(struct dentry *dentry)
 {
+	struct direct_entry *entry;
+
 	smp_mb(); /* the change is seen before the look: keep() does it the other way round */
-	if (likely(!READ_ONCE(dentry->direct)))
+	if (likely(!smp_load_acquire(&dentry->direct)))
 		return;
-	struct direct_entry *entry = __atomic_exchange_n(&dentry->direct, NULL, __ATOMIC_ACQ_REL);
-	if (entry)
-		remove_entry(entry);
+	rcu_read_lock();
+	entry = READ_ONCE(dentry->direct);
+	if (entry) {
+		u32 bucket = path_bucket(&entry->signature);
+
+		path_table_lock(&path_table_instance, NULL, bucket);
+		if (READ_ONCE(dentry->direct) == entry) /* else somebody else took it out */
+			forget_locked(entry, bucket);
+		path_table_unlock(&path_table_instance, NULL, bucket);
+	}
+	rcu_read_unlock();
 }
 
-/* One that its dentry still has goes off it: as long as it is in the table, whose bucket is locked,
- * the dentry is there. NULL: there is none, or somebody else has it already. */
-static struct direct_entry *take_first(u32 bucket)
+/* Empty @bucket: how many entries there were. */
+static u64 forget_bucket(u32 bucket)
 {
-	struct chained_link *link = path_table_instance.buckets[bucket];
-	struct direct_entry *entry, *expected;
+	struct chained_link *link;
+	u64 count = 0;
 
-	for (; link; link = link->next) {
-		entry = expected = container_of(link, struct direct_entry, hash_link);
-		if (__atomic_compare_exchange_n(&entry->path.dentry->direct, &expected, NULL, false,
-						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-			return entry;
+	path_table_lock(&path_table_instance, NULL, bucket);
+	while ((link = path_table_instance.buckets[bucket])) {
+		forget_locked(container_of(link, struct direct_entry, hash_link), bucket);
+		count++;
 	}
-	return NULL;
+	path_table_unlock(&path_table_instance, NULL, bucket);
+	return count;
 }
 
 u64 direct_forget_all(void)
 {
-	struct direct_entry *entry;
 	u64 count = 0;
 
 	for (u64 bucket = 0; bucket < path_cache_hash.entries; bucket++)
-		do {
-			path_table_lock(&path_table_instance, NULL, (u32)bucket);
-			entry = take_first((u32)bucket);
-			path_table_unlock(&path_table_instance, NULL, (u32)bucket);
-			if (entry) {
-				remove_entry(entry);
-				count++;
-			}
-		} while (entry);
+		count += forget_bucket((u32)bucket);
 	return count;
 }
 
@@ -192,18 +190,23 @@ static u64 version_of(struct dentry *dentry, const struct mount *mount,
 	return version;
 }
 
-/* Put @entry into the table, in place of what its dentry has. */
-static void add_entry(struct direct_entry *entry)
+/* Put @entry into the table, in place of what its dentry has. false: somebody else's was first. */
+static bool add_entry(struct direct_entry *entry)
 {
 	u32 bucket = path_bucket(&entry->signature);
+	struct dentry *dentry = entry->path.dentry;
+	struct direct_entry *none = NULL;
 
+	direct_forget(dentry);
 	path_table_lock(&path_table_instance, NULL, bucket);
-	path_table_insert(&path_table_instance, NULL, bucket, entry);
-	HASH_COUNT(path, inserts, 1);
+	bool first = __atomic_compare_exchange_n(&dentry->direct, &none, entry, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	if (first) {
+		path_table_insert(&path_table_instance, NULL, bucket, entry);
+		HASH_COUNT(path, inserts, 1);
+	}
 	path_table_unlock(&path_table_instance, NULL, bucket);
-	entry = __atomic_exchange_n(&entry->path.dentry->direct, entry, __ATOMIC_ACQ_REL);
-	if (entry)
-		remove_entry(entry);
+	return first;
 }
 
 /*
@@ -226,7 +229,10 @@ static void keep(const struct path *path, const struct signature *signature,
 					       .path = *path,
 					       .mount_sequence = walk->mount_sequence,
 					       .version = version};
-		add_entry(entry);
+		if (!add_entry(entry)) {
+			kmem_cache_free(entry_slab, entry);
+			return;
+		}
 	}
 	if (!nothing_changed(walk) || read_seqcount_retry(&dentry->sequence, sequence))
 		direct_forget(dentry);

@@ -6,17 +6,17 @@
  * path (signature.h), the dentry, its mount. The next lookup hashes the path's text, going on from
  * the signature of the directory where it starts, finds the entry, and asks the prefix cache
  * (prefix.h) whether this credential may go there. If the one or the other is not known it walks,
- *and remembers what it found. So a path that is not canonical ("a/../b", "a//b", through a link) is
- *only a path that is not known.
+ * and remembers what it found. So a path that is not canonical ("a/../b", "a//b", through a link)
+ * is only a path that is not known.
  *
  * When is an entry true? While it is in the table, dentry->direct leads to it, and no mount has
  * changed since it was made (mount_sequence). Entries do not change, but for their versions;
- *another path of the dentry (by another mount) is another entry.
+ * another path of the dentry (by another mount) is another entry.
  *
  * Who changes the tree. A dentry that leaves the dentry cache, or its name, takes its entry along
- * (direct_forget(), from unhash()). For what is below it, and for who may search it, there is the
- * guard direct_change, around whatever renames or removes a directory, or changes its mode or
- *owner:
+ * (direct_forget(), from unhash()). For what is below it, and for who may search it, there are the
+ * guards change_place and change_rights, around whatever renames or removes a directory, or changes
+ * its mode or owner:
  *
  *	1. it counts, so that no walk that has begun before is remembered afterwards, nor any that
  *	   begins before the change is done;
@@ -28,10 +28,11 @@
  * start's entry and the one it found are still those.
  *
  * Working directories and open directories keep their rights, as the walk knows them: what was
- *found from a start is remembered only if the start itself may be reached from the root.
+ * found from a start is remembered only if the start itself may be reached from the root.
  *
- * Locks: dentry->direct and being in the table: dentry->lock, inside the dentry's bucket lock;
- * innermost the table's own. Readers take none; entries are freed after a grace period.
+ * Locks: an entry is in the table if and only if its dentry->direct leads to it: both change under
+ * the lock of the entry's bucket, which is innermost. So whoever has that lock has the dentries of
+ * all entries there. Readers take none; entries are freed after a grace period.
  */
 #pragma once
 
@@ -64,7 +65,7 @@ void direct_remember(const struct lockless_walk *walk, int dfd, const char *name
  * last one of the path, and is in the cache, it is remembered. May sleep. */
 void direct_end_absent(const struct lockless_walk *walk, int dfd, const char *name);
 /* @dentry is no more what a path leads to. The caller has begun the change of it (changes_begin()).
- * Any locks but dentry->lock. */
+ * Takes the lock of a bucket of the table of paths, and nothing else. */
 void direct_forget(struct dentry *dentry);
 
 /*
@@ -102,5 +103,10 @@ static inline void direct_check(void)
 {
 }
 #endif
+
+#else /* without the room */
+
+#define free_cred(cred) kfree(cred)
+#define direct_check() ((void)0)
 
 #endif

@@ -3,9 +3,9 @@
  * keys drawn at boot.
  *
  * The text is the canonical path, each component with a slash behind it: "" is the root, "a/b/"
- *what lies two below. No byte of it is NUL, so that it can be read as words of 64 bits, zeros
- *behind its end, and two paths never have the same words: "ab/c/" is not "abc/", and a path's
- *length need not be told. The hash is
+ * what lies two below. No byte of it is NUL, so that it can be read as words of 64 bits, zeros
+ * behind its end, and two paths never have the same words: "ab/c/" is not "abc/", and a path's
+ * length need not be told. The hash is
  *
  *	k + sum of key_i * word_i	modulo 2^320
  *
@@ -16,14 +16,14 @@
  *
  * The function is linear. So it goes on from any place: what is added to a text is added to its
  * hash, at the words and bytes where it stands, even if these begin in the middle of a word.
- *Nothing is kept of a directory but its hash and its length.
+ * Nothing is kept of a directory but its hash and its length.
  *
  * 240 bits are compared. The 16 below them, and 8 below those for tables of more than 65,536
  * buckets, are the index: nobody who times a chain learns a bit that is compared.
  */
 #pragma once
 
-#include <arch/wide.h>
+#include <arch/math/wide.h>
 
 #include "core/kernel.h"
 #include "fs/path/lockless/component.h"
