@@ -64,6 +64,11 @@ void direct_remember(const struct lockless_walk *walk, int dfd, const char *name
 /* End the reader's section of a walk that has found that there is no such name; if that was the
  * last one of the path, and is in the cache, it is remembered. May sleep. */
 void direct_end_absent(const struct lockless_walk *walk, int dfd, const char *name);
+/* entries.c: @path, which is referenced, gets an entry of that version, in place of what its dentry
+ * has. Only its address is the caller's: it may be gone. NULL: there is no memory, or somebody
+ * else's was first. May sleep. */
+const struct direct_entry *direct_enter(const struct path *path, const struct signature *signature,
+					u32 mount_sequence, u64 version);
 /* @dentry is no more what a path leads to. The caller has begun the change of it (changes_begin()).
  * Takes the lock of a bucket of the table of paths, and nothing else. */
 void direct_forget(struct dentry *dentry);

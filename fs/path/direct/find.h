@@ -1,6 +1,6 @@
 /*
  * find.h - a direct lookup itself, and the table it looks into: for lockless.c, which inlines it,
- * and direct.c. See direct.h.
+ * and the files beside it. See direct.h.
  */
 #pragma once
 

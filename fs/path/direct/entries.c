@@ -1,0 +1,142 @@
+/* entries.c - the table of paths: entries come and go. See direct.h. */
+#ifdef CONFIG_DCACHE_FASTPATH
+
+#include "fs/path/direct/find.h"
+
+#include "core/memory/shrinker.h"
+#include "core/memory/slab.h"
+#include "core/random.h"
+
+#ifdef CONFIG_HASH_STATS
+struct hash_counters path_counters[NR_CPUS];
+#endif
+
+DEFINE_HASH_CACHE(path, PATH, "Path", "paths", "direct_find");
+
+struct path_table path_table_instance;
+static struct kmem_cache *entry_slab;
+u64 signature_keys[SIGNATURE_WORDS][SIGNATURE_LIMBS];
+struct signature signature_of_root;
+
+/* ---- entering -------------------------------------------------------------------------------- */
+
+const struct direct_entry *direct_enter(const struct path *path, const struct signature *signature,
+					u32 mount_sequence, u64 version)
+{
+	struct direct_entry *entry = kmem_cache_alloc(entry_slab, GFP_KERNEL | GFP_NOWARN),
+			    *none = NULL;
+	u32 bucket = path_bucket(signature);
+
+	if (!entry)
+		return NULL;
+	*entry = (struct direct_entry){.signature = *signature,
+				       .path = *path,
+				       .mount_sequence = mount_sequence,
+				       .version = version};
+	direct_forget(path->dentry); /* of another path */
+	path_table_lock(&path_table_instance, NULL, bucket);
+	bool first = __atomic_compare_exchange_n(&path->dentry->direct, &none, entry, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	if (first) {
+		path_table_insert(&path_table_instance, NULL, bucket, entry);
+		HASH_COUNT(path, inserts, 1);
+	}
+	path_table_unlock(&path_table_instance, NULL, bucket);
+	if (first)
+		return entry;
+	kmem_cache_free(entry_slab, entry);
+	return NULL;
+}
+
+/* ---- forgetting ------------------------------------------------------------------------------ */
+
+static void free_entry(struct rcu_head *head)
+{
+	kmem_cache_free(entry_slab, container_of(head, struct direct_entry, rcu));
+}
+
+/* Between path_table_lock() and path_table_unlock(): @entry leaves the table, and then its dentry,
+ * since who sees that this has none may free it. */
+static void take_out(struct direct_entry *entry, u32 bucket)
+{
+	path_table_remove(&path_table_instance, NULL, bucket, entry);
+	HASH_COUNT(path, removes, 1);
+	smp_store_release(&entry->path.dentry->direct, NULL);
+}
+
+void direct_forget(struct dentry *dentry)
+{
+	struct direct_entry *entry;
+
+	smp_mb(); /* the change is seen before the look: keep() does it the other way round */
+	if (likely(!smp_load_acquire(&dentry->direct)))
+		return;
+	rcu_read_lock();
+	entry = READ_ONCE(dentry->direct);
+	if (entry) {
+		u32 bucket = path_bucket(&entry->signature);
+
+		path_table_lock(&path_table_instance, NULL, bucket);
+		if (READ_ONCE(dentry->direct) == entry)
+			take_out(entry, bucket);
+		else
+			entry = NULL; /* somebody else has taken it out */
+		path_table_unlock(&path_table_instance, NULL, bucket);
+	}
+	rcu_read_unlock();
+	if (entry)
+		call_rcu(&entry->rcu, free_entry);
+}
+
+/* Empty @bucket: how many entries there were. */
+static u64 forget_bucket(u32 bucket)
+{
+	struct chained_link *link;
+	u64 count = 0;
+
+	path_table_lock(&path_table_instance, NULL, bucket);
+	while ((link = path_table_instance.buckets[bucket])) {
+		struct direct_entry *entry = container_of(link, struct direct_entry, hash_link);
+
+		take_out(entry, bucket);
+		call_rcu(&entry->rcu, free_entry);
+		count++;
+	}
+	path_table_unlock(&path_table_instance, NULL, bucket);
+	return count;
+}
+
+u64 direct_forget_all(void)
+{
+	u64 count = 0;
+
+	for (u64 bucket = 0; bucket < path_cache_hash.entries; bucket++)
+		count += forget_bucket((u32)bucket);
+	return count;
+}
+
+/* The last resort before memory is at an end: what is used is remembered again. */
+static u64 shrink_at_last(unsigned priority)
+{
+	return priority ? 0 : direct_forget_all();
+}
+
+/* ---- boot ------------------------------------------------------------------------------------ */
+
+static struct shrinker shrinker = {.name = "paths", .if_too_few = shrink_at_last};
+
+void direct_init(void)
+{
+	u64 state = random_u64();
+
+	for (unsigned i = 0; i < SIGNATURE_WORDS * SIGNATURE_LIMBS; i++)
+		signature_keys[i / SIGNATURE_LIMBS][i % SIGNATURE_LIMBS] = splitmix64(&state);
+	for (unsigned i = 0; i < SIGNATURE_LIMBS; i++)
+		signature_of_root.limb[i] = splitmix64(&state);
+	entry_slab = kmem_cache_create("direct_entry", sizeof(struct direct_entry), 16,
+				       SLAB_RECLAIMABLE);
+	path_table_create(&path_table_instance, &path_cache_hash);
+	shrinker_register(&shrinker);
+}
+
+#endif
