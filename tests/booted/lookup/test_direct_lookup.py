@@ -6,9 +6,6 @@ import re
 
 import pytest
 
-from lab.build.kernel import build
-from tests.differential.test_differential import DIFFERENT_ON_EXT2, RECORD, by_name, compile_scenarios
-
 # A second user reads a file four directories down while rights, names and mounts above it change. He does so often
 # enough that his credential has a prefix cache. What is printed in capitals should not have happened.
 SCRIPT = """
@@ -35,36 +32,12 @@ cat /proc/hash/path
 FOUND = ["x", "x", "x", "y", "x", "z", "y"]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A debug kernel with all rooms, and this one."""
-    folder = tmp_path_factory.mktemp("direct") / "kernel"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CW_OUTPUT", str(folder))
-        build(("DEBUG=y", "DCACHE_FASTPATH=y"), "full", True)
-    return folder
-
-
+# The kernel of the checks has this room, too: so the scenarios of tests/differential, each path of which comes up more than
+# once, are found to be as on Linux with it.
 @pytest.mark.parametrize(("root", "smp"), [("ext2", 1), ("tmpfs", 4)])
-def test_nobody_gets_where_he_may_not(cw_run, folder, monkeypatch, root, smp):
-    monkeypatch.setenv("CW_OUTPUT", str(folder))
-    result = cw_run(script=SCRIPT, root=root, smp=smp, debug=False)
+def test_nobody_gets_where_he_may_not(cw_run, root, smp):
+    result = cw_run(script=SCRIPT, root=root, smp=smp)
     said = result.output.decode().replace("\r", "")
     assert said.split("Path cache")[0].split() == FOUND
     hits = re.search(r"^ hit: (\d+)", said, re.MULTILINE)
     assert hits and int(hits[1]) > 200, said
-
-
-def test_calls_do_as_on_linux(cw_run, folder, monkeypatch, tmp_path):
-    """The scenarios of the differential test, once more, each path twice and more often in all."""
-    monkeypatch.setenv("CW_OUTPUT", str(folder))
-    program = compile_scenarios(tmp_path)
-    script = "mkdir /root/scratch && /root/scenarios /root/scratch"
-    result = cw_run(script=script, add=[f"{program}:/root/scenarios"], root="ext2", timeout=240, debug=False)
-    found = by_name(result.output.decode(errors="replace").splitlines())
-    wrong = [
-        f"Linux:     {line}\nChainwalk: {found.get(name, 'nothing')}"
-        for name, line in by_name(RECORD.read_text().splitlines()).items()
-        if found.get(name) != line and name.split()[-1] not in DIFFERENT_ON_EXT2
-    ]
-    assert not wrong, f"{len(wrong)} scenarios differ:\n" + "\n".join(wrong)
