@@ -140,7 +140,7 @@ int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind ki
 	if (!dir->op->remove)
 		return -EPERM;
 #ifdef CONFIG_DCACHE_FASTPATH
-	guard(change_place, kind == REMOVE_DIRECTORY ? dentry : NULL);
+	guard(change_place, led_through(dentry));
 #endif
 	{
 		guard(child, inode);
@@ -274,8 +274,8 @@ static int rename_locked(struct dentry *old_parent, const struct last *from,
 	if (is_mountpoint(old) || is_mountpoint(new))
 		return -EBUSY;
 #ifdef CONFIG_DCACHE_FASTPATH
-	guard(change_place, S_ISDIR(source->mode) ? old : NULL);
-	guard(change_place, target && S_ISDIR(target->mode) ? new : NULL);
+	guard(change_place, led_through(old));
+	guard(change_place, led_through(new));
 #endif
 	TRY(old_dir->op->rename(old_dir, old, new_dir, new, flags));
 	if (!exchange && target && S_ISDIR(target->mode))

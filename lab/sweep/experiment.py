@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lab.sweep.awaited import lacking
 from lab.sweep.toml import like
 from lab.sweep.toml.files import find, located, read, tables
 from lab.sweep.toml.lines import Path as Place
@@ -132,7 +131,6 @@ class Kernel(Part):
     # What {NAME} in a run becomes: so something else than kernels is compared. Of the lines of a result those count that
     # have the same under NAME, or nothing.
     words: dict[str, str] = {}
-    awaited: bool = False  # as long as it can't be built here it is left out (lab/sweep/awaited.py)
     paper: PaperRow | dict[str, PaperRow] = {}
 
     def machine(self, machine: Machine) -> Machine:
@@ -363,31 +361,7 @@ def parse(text: str, path: Path) -> Experiment:
     faults = list(_inconsistent(experiment, path))
     if faults:
         raise located(path, text, faults)
-    return _without_awaited(experiment)
-
-
-def _without_awaited(experiment: Experiment) -> Experiment:
-    """@experiment as far as its kernels can be built here; what is left out, and why, stands in its notes."""
-    kernels = [kernel for kernel in experiment.kernel if kernel.awaited]
-    gone = {one.name: why for one in kernels if (why := lacking(one.defconfig, tuple(one.settings)))}
-    if not gone:
-        return experiment
-    expects = []
-    for one in experiment.expects:
-        more = [name for name in one.more if name not in gone]
-        if more and one.than not in gone:
-            expects.append(one.model_copy(update={"more": more}))
-    there = [kernel for kernel in experiment.kernel if kernel.name not in gone]
-    said = "; ".join(f"{name} ({why})" for name, why in gone.items())
-    return experiment.model_copy(
-        update={
-            "kernel": there,
-            "expects": expects,
-            "histogram": [one for one in experiment.histogram if one.kernel not in gone],
-            "figure": [one for one in experiment.figure if any(one.place(kernel.name) for kernel in there)],
-            "notes": f"{experiment.notes.rstrip()}\nLeft out, with what compares it: {said}.",
-        }
-    )
+    return experiment
 
 
 def _fault(error: Any) -> tuple[Place, str]:
@@ -432,9 +406,6 @@ def _inconsistent(experiment: Experiment, path: Path) -> Iterator[tuple[Place, s
             if count > 1:
                 yield (table, len(names) - 1 - names[::-1].index(name), "name"), f"'{name}' stands there twice"
     yield from _one_of(("reference",), experiment.reference, kernels, "kernel")
-    for index, kernel in enumerate(experiment.kernel):
-        if kernel.awaited and kernel.name == experiment.reference:
-            yield ("kernel", index, "awaited"), "it is the reference, without which there is nothing to compare"
     for full in (False, True):
         seeds = experiment.seeds_at(full)
         if experiment.keep_at(full) == "middle" and len(seeds) < 4:

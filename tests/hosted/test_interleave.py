@@ -50,6 +50,7 @@ RUNS = {
     "rcu_many": 1500,
     "direct_start_moves": 1500,
     "direct_reclaim": 2500,
+    "direct_alias_of_file": 2500,
     "direct_exchange_above": 1200,
     "complete_evict": 1500,
     "complete_fill": 1200,
@@ -100,7 +101,7 @@ def other_ring() -> Path:
 @pytest.fixture(scope="session")
 def direct_ring() -> Path:
     """As the first, with direct lookup: a form of its own, since what is found so is not walked, which the others are for."""
-    return build(OUTPUT.with_name(f"{OUTPUT.name}-direct"), "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y")
+    return build(OUTPUT.with_name(f"{OUTPUT.name}-direct"), "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y DCACHE_SYMLINK_ALIAS=y")
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,9 @@
 
 struct direct_attempt {
 	bool tried;
+#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
+	bool at_tree_root; /* the process, then */
+#endif
 	u32 changes; /* of the tree, that had ended when it began */
 	const struct dentry *start;
 	const struct direct_entry *from; /* the start's entry; NULL: it had none */

@@ -65,10 +65,9 @@ void direct_remember(const struct lockless_walk *walk, int dfd, const char *name
  * last one of the path, and is in the cache, it is remembered. May sleep. */
 void direct_end_absent(const struct lockless_walk *walk, int dfd, const char *name);
 /* entries.c: @path, which is referenced, gets an entry of that version, in place of what its dentry
- * has. Only its address is the caller's: it may be gone. NULL: there is no memory, or somebody
- * else's was first. May sleep. */
-const struct direct_entry *direct_enter(const struct path *path, const struct signature *signature,
-					u32 mount_sequence, u64 version);
+ * has. false: there is no memory, or somebody else's was first. May sleep. */
+bool direct_enter(const struct path *path, const struct signature *signature, u32 mount_sequence,
+		  u64 version);
 /* @dentry is no more what a path leads to. The caller has begun the change of it (changes_begin()).
  * Takes the lock of a bucket of the table of paths, and nothing else. */
 void direct_forget(struct dentry *dentry);
@@ -85,6 +84,18 @@ DEFINE_GUARD(change_rights, struct dentry, direct_change_begin(object, DIRECT_RI
 	     direct_change_end)
 DEFINE_GUARD(change_place, struct dentry, direct_change_begin(object, DIRECT_PLACE),
 	     direct_change_end)
+/* @dentry, if paths go on behind it: a directory or, where links are remembered, a link; else NULL.
+ */
+static inline struct dentry *led_through(struct dentry *dentry)
+{
+	umode_t mode = dentry->inode ? dentry->inode->mode : 0;
+#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
+	if (S_ISLNK(mode))
+		return dentry;
+#endif
+	return S_ISDIR(mode) ? dentry : NULL;
+}
+
 /* @dentry, if with that mode and owner others may search it than now; else NULL. */
 static inline struct dentry *searched_otherwise(struct dentry *dentry, umode_t mode, uid_t uid,
 						gid_t gid)

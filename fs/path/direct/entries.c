@@ -1,11 +1,11 @@
 /* entries.c - the table of paths: entries come and go. See direct.h. */
 #ifdef CONFIG_DCACHE_FASTPATH
 
+#include "fs/path/direct/alias.h"
 #include "fs/path/direct/find.h"
 
 #include "core/memory/shrinker.h"
 #include "core/memory/slab.h"
-#include "core/random.h"
 
 #ifdef CONFIG_HASH_STATS
 struct hash_counters path_counters[NR_CPUS];
@@ -15,20 +15,18 @@ DEFINE_HASH_CACHE(path, PATH, "Path", "paths", "direct_find");
 
 struct path_table path_table_instance;
 static struct kmem_cache *entry_slab;
-u64 signature_keys[SIGNATURE_WORDS][SIGNATURE_LIMBS];
-struct signature signature_of_root;
 
 /* ---- entering -------------------------------------------------------------------------------- */
 
-const struct direct_entry *direct_enter(const struct path *path, const struct signature *signature,
-					u32 mount_sequence, u64 version)
+bool direct_enter(const struct path *path, const struct signature *signature, u32 mount_sequence,
+		  u64 version)
 {
 	struct direct_entry *entry = kmem_cache_alloc(entry_slab, GFP_KERNEL | GFP_NOWARN),
 			    *none = NULL;
 	u32 bucket = path_bucket(signature);
 
 	if (!entry)
-		return NULL;
+		return false;
 	*entry = (struct direct_entry){.signature = *signature,
 				       .path = *path,
 				       .mount_sequence = mount_sequence,
@@ -42,10 +40,9 @@ const struct direct_entry *direct_enter(const struct path *path, const struct si
 		HASH_COUNT(path, inserts, 1);
 	}
 	path_table_unlock(&path_table_instance, NULL, bucket);
-	if (first)
-		return entry;
-	kmem_cache_free(entry_slab, entry);
-	return NULL;
+	if (!first)
+		kmem_cache_free(entry_slab, entry);
+	return first;
 }
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
@@ -108,7 +105,7 @@ static u64 forget_bucket(u32 bucket)
 
 u64 direct_forget_all(void)
 {
-	u64 count = 0;
+	u64 count = alias_forget_all();
 
 	for (u64 bucket = 0; bucket < path_cache_hash.entries; bucket++)
 		count += forget_bucket((u32)bucket);
@@ -127,14 +124,10 @@ static struct shrinker shrinker = {.name = "paths", .if_too_few = shrink_at_last
 
 void direct_init(void)
 {
-	u64 state = random_u64();
-
-	for (unsigned i = 0; i < SIGNATURE_WORDS * SIGNATURE_LIMBS; i++)
-		signature_keys[i / SIGNATURE_LIMBS][i % SIGNATURE_LIMBS] = splitmix64(&state);
-	for (unsigned i = 0; i < SIGNATURE_LIMBS; i++)
-		signature_of_root.limb[i] = splitmix64(&state);
+	signature_init();
 	entry_slab = kmem_cache_create("direct_entry", sizeof(struct direct_entry), 16,
 				       SLAB_RECLAIMABLE);
+	alias_init();
 	path_table_create(&path_table_instance, &path_cache_hash);
 	shrinker_register(&shrinker);
 }

@@ -48,7 +48,7 @@ static __always_inline u32 path_bucket(const struct signature *signature)
 /* May current reach it? */
 static __always_inline bool direct_allows(const struct direct_entry *entry)
 {
-	return prefix_allows(current->cred->prefix, entry, READ_ONCE(entry->version));
+	return prefix_allows(current->cred->prefix, READ_ONCE(entry->version));
 }
 
 /* Is @text one component of less than eight bytes? It is walked in fewer steps. */
@@ -59,19 +59,63 @@ static __always_inline bool is_short_component(const char *text)
 	return ends && !text[(u32)__builtin_ctzll(ends) >> 3];
 }
 
-/* What direct_remember() wants to know of a lookup that found nothing. */
-static noinline __cold enum direct_result direct_unknown(struct lockless_walk *walk,
-							 const struct direct_entry *from,
-							 const struct signature *signature,
-							 u32 changes)
+/* The entry of @signature, or NULL. */
+static __always_inline struct direct_entry *direct_probe(const struct signature *signature)
 {
-	walk->direct.tried = true;
-	walk->direct.changes = changes;
-	walk->direct.start = walk->path.dentry;
-	walk->direct.from = from;
-	walk->direct.signature = *signature;
-	return DIRECT_UNKNOWN;
+	struct hash_counters __maybe_unused uncounted;
+	struct hash_counters *counts = HASH_CPU_COUNTERS(path, &uncounted);
+	const struct path_key key = {signature, counts};
+	u64 steps = 0;
+	REGION_MARK(HASH_path, 0);
+	struct direct_entry *entry =
+		path_table_find(&path_table_instance, NULL, path_bucket(signature), &key,
+				compare_signatures, &steps);
+	REGION_MARK(HASH_path, 1);
+	hash_count_find(counts, entry, steps);
+	return entry;
 }
+
+/* From @start, whose entry is @from, to the place of @entry (NULL: none), as direct_find(). */
+static __always_inline enum direct_result direct_arrive(struct lockless_walk *walk,
+							const struct dentry *start,
+							const struct direct_entry *from,
+							const struct direct_entry *entry)
+{
+	if (unlikely(!entry) || unlikely(entry->mount_sequence != walk->mount_sequence) ||
+	    unlikely(!direct_allows(entry)))
+		return DIRECT_UNKNOWN;
+
+	struct dentry *dentry = entry->path.dentry;
+	u32 sequence = read_seqcount_begin(&dentry->sequence);
+	struct inode *inode = READ_ONCE(dentry->inode);
+	/* still? Since the sequence was taken what is read is of one moment in which it was so */
+	if (unlikely(READ_ONCE(dentry->direct) != entry) ||
+	    unlikely(READ_ONCE(start->direct) != from) ||
+	    unlikely(use_mounted(dentry))) /* something is mounted there */
+		return DIRECT_UNKNOWN;
+#ifdef CONFIG_DCACHE_FASTPATH_MISS
+	return DIRECT_UNKNOWN;
+#endif
+	if (unlikely(!inode)) {
+		bool absent =
+			!d_is_numbered(dentry) && !read_seqcount_retry(&dentry->sequence, sequence);
+		return absent ? DIRECT_ABSENT : DIRECT_UNKNOWN;
+	}
+	if (unlikely(S_ISLNK(READ_ONCE(inode->mode))) && (walk->flags & LOOKUP_FOLLOW))
+		return DIRECT_UNKNOWN;
+	walk->path = entry->path;
+	walk->inode = inode;
+	walk->sequence = sequence;
+	return DIRECT_FOUND;
+}
+
+/*
+ * direct_find() has found no place by the text itself, whose signature is walk->direct's, from the
+ * entry @from of the start (NULL: it has none that counts): by an alias of it? If not, what else
+ * direct_remember() wants to know is written down.
+ */
+enum direct_result direct_find_further(struct lockless_walk *walk, const struct direct_entry *from,
+				       u32 changes);
 
 /*
  * From where @walk has begun, look for @text, which has no slash in front: DIRECT_FOUND, and @walk
@@ -85,45 +129,27 @@ static __always_inline enum direct_result direct_find(struct lockless_walk *walk
 	u32 changes = (u32)smp_load_acquire(&direct_changes.ended.counter);
 	struct dentry *start = walk->path.dentry;
 	const struct direct_entry *from = READ_ONCE(start->direct);
-	struct signature signature;
+	struct signature *signature = &walk->direct.signature;
 
 	if (unlikely(!from) || unlikely(from->path.mount != walk->path.mount) ||
 	    unlikely(from->mount_sequence != walk->mount_sequence) ||
 	    unlikely(from->signature.length > SIGNATURE_START_MAX))
-		return direct_unknown(walk, NULL, &signature_of_root, changes);
-	signature = from->signature;
-	signature_go_on(&signature, text);
+		return direct_find_further(walk, NULL, changes);
+	signature_below(signature, &from->signature, text);
 
-	struct hash_counters __maybe_unused uncounted;
-	struct hash_counters *counts = HASH_CPU_COUNTERS(path, &uncounted);
-	const struct path_key key = {&signature, counts};
-	u64 steps = 0;
-	REGION_MARK(HASH_path, 0);
-	struct direct_entry *entry =
-		path_table_find(&path_table_instance, NULL, path_bucket(&signature), &key,
-				compare_signatures, &steps);
-	REGION_MARK(HASH_path, 1);
-	hash_count_find(counts, entry, steps);
-	if (unlikely(!entry) || unlikely(entry->mount_sequence != walk->mount_sequence) ||
-	    unlikely(!direct_allows(entry)))
-		return direct_unknown(walk, from, &signature, changes);
+	enum direct_result result = direct_arrive(walk, start, from, direct_probe(signature));
 
-	struct dentry *dentry = entry->path.dentry;
-	u32 sequence = read_seqcount_begin(&dentry->sequence);
-	struct inode *inode = READ_ONCE(dentry->inode);
-	/* still? Since the sequence was taken what is read is of one moment in which it was so */
-	if (unlikely(READ_ONCE(dentry->direct) != entry) ||
-	    unlikely(READ_ONCE(start->direct) != from) ||
-	    unlikely(use_mounted(dentry))) /* something is mounted there */
-		return direct_unknown(walk, from, &signature, changes);
-	if (unlikely(!inode) && !d_is_numbered(dentry) &&
-	    !read_seqcount_retry(&dentry->sequence, sequence))
-		return DIRECT_ABSENT;
-	if (unlikely(!inode) ||
-	    (unlikely(S_ISLNK(READ_ONCE(inode->mode))) && (walk->flags & LOOKUP_FOLLOW)))
-		return direct_unknown(walk, from, &signature, changes);
-	walk->path = entry->path;
-	walk->inode = inode;
-	walk->sequence = sequence;
-	return DIRECT_FOUND;
+	if (likely(result != DIRECT_UNKNOWN))
+		return result;
+	return direct_find_further(walk, from, changes);
+}
+
+/* Is what @walk has found, which was not known, to be remembered? */
+static __always_inline bool direct_is_new(const struct lockless_walk *walk)
+{
+#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
+	return walk->direct.tried;
+#else
+	return walk->direct.tried && !walk->links;
+#endif
 }

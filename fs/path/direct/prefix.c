@@ -9,7 +9,7 @@
 
 static u64 last_version = 1ul << 32; /* 0 is none */
 
-bool prefix_find_further(u64 *set, u64 word)
+bool prefix_find_further(u32 *set, u32 word)
 {
 	for (unsigned i = 1; i < CONFIG_PREFIX_WAYS; i++) {
 		if (READ_ONCE(set[i]) != word)
@@ -27,7 +27,7 @@ static struct prefix_cache *own_cache(void)
 {
 	struct cred *cred = (struct cred *)current->cred;
 	struct prefix_cache *cache = READ_ONCE(cred->prefix), *other;
-	const u32 sets = PREFIX_BYTES / 8 / CONFIG_PREFIX_WAYS;
+	const u32 sets = PREFIX_BYTES / 4 / CONFIG_PREFIX_WAYS;
 
 	if (!cache) {
 		if (__atomic_fetch_add(&cred->prefix_asked, 1, __ATOMIC_RELAXED) < PREFIX_PATIENCE)
@@ -35,7 +35,7 @@ static struct prefix_cache *own_cache(void)
 		cache = kzalloc(sizeof(*cache) + PREFIX_BYTES, GFP_KERNEL | GFP_NOWARN);
 		if (!cache)
 			return NULL;
-		cache->sets = 1u << (31 - __builtin_clz(sets));
+		cache->mask = (1u << (31 - __builtin_clz(sets))) - 1;
 		cache->epoch = (u32)(READ_ONCE(last_version) >> 32);
 		other = NULL;
 		if (!__atomic_compare_exchange_n(&cred->prefix, &other, cache, false,
@@ -47,7 +47,7 @@ static struct prefix_cache *own_cache(void)
 	return cache;
 }
 
-void prefix_remember(const struct direct_entry *entry, u64 version)
+void prefix_remember(u64 version)
 {
 	struct prefix_cache *cache = own_cache();
 	u32 epoch = (u32)(version >> 32);
@@ -56,12 +56,12 @@ void prefix_remember(const struct direct_entry *entry, u64 version)
 		return;
 	if (epoch >
 	    cache->epoch) { /* the words first, so that none of them is taken for a new one */
-		for (u32 i = 0; i < cache->sets * CONFIG_PREFIX_WAYS; i++)
+		for (u32 i = 0; i < (cache->mask + 1) * CONFIG_PREFIX_WAYS; i++)
 			WRITE_ONCE(cache->words[i], 0);
 		smp_store_release(&cache->epoch, epoch);
 	}
 
-	u64 word = prefix_word(entry, version), *set = prefix_set(cache, word);
+	u32 word = (u32)version, *set = prefix_set(cache, word);
 
 	if (READ_ONCE(*set) == word || prefix_find_further(set, word))
 		return;
@@ -72,7 +72,9 @@ void prefix_remember(const struct direct_entry *entry, u64 version)
 
 u64 prefix_new_version(void)
 {
-	return __atomic_add_fetch(&last_version, 1, __ATOMIC_RELAXED);
+	u64 version = __atomic_add_fetch(&last_version, 1, __ATOMIC_RELAXED);
+
+	return (u32)version ? version : prefix_new_version(); /* 0 is no word */
 }
 
 bool prefix_is_old(u64 version)

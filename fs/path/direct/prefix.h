@@ -3,11 +3,11 @@
  * has to look at each directory on the way (Tsai 2015, section 3.1).
  *
  * That somebody may reach a place means: he may search all directories above it. It is remembered
- * as one word, half of which is the place's address and half its version. What is done to a
- * directory above gives the place another version first (direct.h), so that nothing has to be found
- * and taken out of here. A version is given once. It is a number of 64 bits, of which a word has
- * the lower half; the upper half, the epoch, is that of a whole cache, which forgets everything
- * when it comes to places of another.
+ * as the version that the place has. What is done to a directory above gives the place another
+ * version first (direct.h), so that nothing has to be found and taken out of here. A version is
+ * given once, to one place, so it says which place it is of. It is a number of 64 bits, of which a
+ * word of the cache has the lower half; the upper half, the epoch, is that of a whole cache, which
+ * forgets everything when it comes to places of another.
  *
  * Sets of PREFIX_WAYS words, the one used last in front. Readers and writers take no lock, for each
  * word is true by itself; that one is lost, or stands there twice, when two threads of a credential
@@ -21,46 +21,36 @@
 
 #define PREFIX_PATIENCE 8 /* who wants to remember no more often than this needs no cache */
 
-struct direct_entry;
-
 struct prefix_cache {
 	u32 epoch;
-	u32 sets; /* a power of two */
-	u64 words[];
+	u32 mask; /* the number of sets, a power of two, less 1 */
+	u32 words[];
 };
 
-static __always_inline u64 prefix_word(const struct direct_entry *entry, u64 version)
+static __always_inline u32 *prefix_set(struct prefix_cache *cache, u32 word)
 {
-	return (u64)(uintptr_t)entry << 28 >> 32 << 32 | (u32)version; /* bits 4 to 35 of it */
-}
-
-static __always_inline u64 *prefix_set(struct prefix_cache *cache, u64 word)
-{
-	u32 hash = (u32)(word >> 32) * 0x9e3779b1u;
-
-	return &cache->words[(hash >> 8 & (cache->sets - 1)) * CONFIG_PREFIX_WAYS];
+	return &cache->words[(word & cache->mask) * CONFIG_PREFIX_WAYS];
 }
 
 /* In a place of the set but the first: is it there? Brings it to the front. */
-bool prefix_find_further(u64 *set, u64 word);
+bool prefix_find_further(u32 *set, u32 word);
 
-/* May who has @cache (NULL: nothing is known) reach the place @entry of that version? */
-static __always_inline bool prefix_allows(struct prefix_cache *cache,
-					  const struct direct_entry *entry, u64 version)
+/* May who has @cache (NULL: nothing is known) reach the place that has @version? */
+static __always_inline bool prefix_allows(struct prefix_cache *cache, u64 version)
 {
 	if (unlikely(!cache) || unlikely(READ_ONCE(cache->epoch) != version >> 32))
 		return false;
 
-	u64 word = prefix_word(entry, version), *set = prefix_set(cache, word);
+	u32 word = (u32)version, *set = prefix_set(cache, word);
 
 	if (likely(READ_ONCE(*set) == word))
 		return true;
 	return CONFIG_PREFIX_WAYS > 1 && prefix_find_further(set, word);
 }
 
-/* Current may. A credential that has asked but a few times has no cache yet, nor one for which
- * there is no memory. Does not sleep. */
-void prefix_remember(const struct direct_entry *entry, u64 version);
+/* Current may reach the place of @version. A credential that has asked but a few times has no cache
+ * yet, nor one for which there is no memory. Does not sleep. */
+void prefix_remember(u64 version);
 /* A version that no place has, nor ever had. */
 u64 prefix_new_version(void);
 /* Is it of an epoch that has ended, so that it is not remembered any more? */

@@ -2,11 +2,38 @@
  */
 #ifdef CONFIG_DCACHE_FASTPATH
 
+#include "fs/path/direct/alias.h"
 #include "fs/path/direct/find.h"
 
 #include "fs/inode/lru.h"
 #include "fs/inode/permission.h"
 #include "core/memory/slab.h"
+
+/* ---- what is not found ----------------------------------------------------------------------- */
+
+enum direct_result direct_find_further(struct lockless_walk *walk, const struct direct_entry *from,
+				       u32 changes)
+{
+	enum direct_result result = DIRECT_UNKNOWN;
+#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
+	const struct direct_alias *alias = from ? alias_find(walk) : NULL;
+
+	if (alias)
+		result = direct_arrive(walk, walk->path.dentry, from, direct_probe(&alias->target));
+#endif
+	if (result != DIRECT_UNKNOWN)
+		return result;
+	walk->direct.tried = true;
+	walk->direct.changes = changes;
+	walk->direct.start = walk->path.dentry;
+	walk->direct.from = from;
+#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
+	walk->direct.at_tree_root = alias_at_tree_root();
+#endif
+	return DIRECT_UNKNOWN;
+}
+
+/* ---- remembering ----------------------------------------------------------------------------- */
 
 /* Has nothing been changed since @walk began? */
 static bool nothing_changed(const struct lockless_walk *walk)
@@ -16,11 +43,10 @@ static bool nothing_changed(const struct lockless_walk *walk)
 	       !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
 }
 
-/* The version of @dentry's entry, *@entry, if that is of the path @signature through @mount; 0: of
+/* The version of @dentry's entry, if that is of the path @signature through @mount; 0: of
  * another, or there is none. */
 static u64 version_of(struct dentry *dentry, const struct mount *mount,
-		      const struct signature *signature, u32 mount_sequence,
-		      const struct direct_entry **entry)
+		      const struct signature *signature, u32 mount_sequence)
 {
 	u64 version = 0;
 
@@ -33,7 +59,6 @@ static u64 version_of(struct dentry *dentry, const struct mount *mount,
 			WRITE_ONCE(old->version, version = prefix_new_version());
 	}
 	rcu_read_unlock();
-	*entry = old;
 	return version;
 }
 
@@ -45,19 +70,17 @@ static void keep(const struct path *path, const struct signature *signature,
 		 const struct lockless_walk *walk, u32 sequence, bool reached)
 {
 	struct dentry *dentry = path->dentry;
-	const struct direct_entry *entry; /* only its address counts */
-	u64 version = version_of(dentry, path->mount, signature, walk->mount_sequence, &entry);
+	u64 version = version_of(dentry, path->mount, signature, walk->mount_sequence);
 
 	if (!version) {
 		version = prefix_new_version();
-		entry = direct_enter(path, signature, walk->mount_sequence, version);
-		if (!entry)
+		if (!direct_enter(path, signature, walk->mount_sequence, version))
 			return;
 	}
 	if (!nothing_changed(walk) || read_seqcount_retry(&dentry->sequence, sequence))
 		direct_forget(dentry);
 	else if (reached)
-		prefix_remember(entry, version);
+		prefix_remember(version);
 }
 
 /* Is @text what its canonical path has: no empty component, no "." nor "..", no slash at the end?
@@ -137,9 +160,27 @@ static bool sign(const struct path *path, struct signature *sum, bool *reached)
 		return false;
 	*sum = signature_of_root;
 	if (*text)
-		signature_go_on(sum, text);
+		signature_below(sum, sum, text);
 	return true;
 }
+
+#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
+/* What @walk has come to by a text that is not canonical, to @path, gets an entry by its canonical
+ * one, and the text an alias of that. */
+static void keep_alias(const struct path *path, const struct lockless_walk *walk, u32 sequence)
+{
+	struct signature target;
+	bool reached;
+
+	if (!sign(path, &target, &reached) || !reached)
+		return;
+	keep(path, &target, walk, sequence, true);
+	if (!read_seqcount_retry(&path->dentry->sequence, sequence)) /* it had that path then */
+		alias_keep(walk, &target);
+}
+#else
+#define keep_alias(path, walk, sequence) ((void)0)
+#endif
 
 /* The start of a lookup, which is referenced, gets an entry, and who may reach it is remembered. */
 static void know_start(const struct path *start, const struct lockless_walk *walk)
@@ -178,15 +219,17 @@ void direct_remember(const struct lockless_walk *walk, int dfd, const char *name
 	name = skip_slashes(name);
 	if (!reached)
 		know_start(&start, walk);
-	else if (is_canonical(name))
+	else if (!walk->links && is_canonical(name))
 		keep(path, &walk->direct.signature, walk, sequence, true);
+	else
+		keep_alias(path, walk, sequence);
 }
 
 void direct_end_absent(const struct lockless_walk *walk, int dfd, const char *name)
 {
 	struct path path = {walk->path.mount, walk->special};
 	const struct component *last = walk->component;
-	bool known = walk->direct.tried && !walk->links && path.dentry &&
+	bool known = direct_is_new(walk) && !walk->depth && path.dentry &&
 		     !*skip_slashes(last->name + last->length) &&
 		     atomic_inc_not_zero(&path.dentry->refcount);
 	bool held = known && percpu_ref_tryget(&path.mount->references);

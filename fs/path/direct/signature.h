@@ -23,8 +23,6 @@
  */
 #pragma once
 
-#include <arch/math/wide.h>
-
 #include "core/kernel.h"
 #include "fs/path/lockless/component.h"
 
@@ -42,49 +40,21 @@ struct signature {
 extern u64 signature_keys[SIGNATURE_WORDS][SIGNATURE_LIMBS];
 extern struct signature signature_of_root;
 
-/* The top bit of the first byte of @word that is NUL, and perhaps of others behind it; 0: none. */
-static __always_inline u64 text_ends(u64 word)
-{
-	return (word - component_bytes.ones) & ~word & component_bytes.tops;
-}
-
 /*
- * From the signature *@sum of a directory on to that of @text below it, which begins with no slash
- * and has eight readable bytes behind its end. The text counts as it stands: whoever keeps what
- * comes out sees to it that it is canonical.
+ * *@sum: the signature of @text below the directory whose signature is *@directory, which may be
+ * the same place in memory. The text begins with no slash and has eight readable bytes behind its
+ * end. It counts as it stands: whoever keeps what comes out sees to it that it is canonical.
  */
-static __always_inline void signature_go_on(struct signature *sum, const char *text)
-{
-	struct signature so_far = *sum; /* in registers, as far as they go */
-	const u64 *key = signature_keys[so_far.length / 8];
-	unsigned shift = so_far.length % 8 * 8;
-	u64 carried = 0, word, ends;
-	const char *at = text;
-
-	for (;; at += 8, key += SIGNATURE_LIMBS) {
-		word = load_word(at);
-		ends = text_ends(word);
-		if (ends)
-			break;
-		arch_multiply_add_320(so_far.limb, key, word << shift | carried);
-		carried = word >> 1 >> (63 - shift);
-	}
-	/* what is left before the NUL, and the slash in its place */
-	u64 end = ends & -ends;
-	word = (word & ((end >> 7) - 1)) | (end >> 7) * '/';
-	arch_multiply_add_320(so_far.limb, key, word << shift | carried);
-	word = word >> 1 >> (63 - shift);
-	if (word)
-		arch_multiply_add_320(so_far.limb, key + SIGNATURE_LIMBS, word);
-	so_far.length += (size_t)(at - text) + ((u32)__builtin_ctzll(end) >> 3) + 1;
-	*sum = so_far;
-}
+void signature_below(struct signature *sum, const struct signature *directory, const char *text);
 
 /* The bits that choose a bucket: 24 of them. */
 static __always_inline u64 signature_index(const struct signature *signature)
 {
 	return (signature->limb[1] & 0xffff) | signature->limb[0] >> 56 << 16;
 }
+
+/* At boot: the keys are drawn. */
+void signature_init(void);
 
 /* Do the bits differ that are compared? */
 static __always_inline bool signatures_differ(const struct signature *a, const struct signature *b)

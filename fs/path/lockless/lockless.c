@@ -10,6 +10,7 @@
 #include "fs/path/dcache.h"
 #ifdef CONFIG_DCACHE_FASTPATH
 #include "fs/path/direct/find.h"
+#include "fs/path/direct/lexical.h"
 #endif
 
 /* As dentry_compare(), of a dentry that may be changing: then what comes out means nothing, as its
@@ -326,6 +327,9 @@ static __always_inline int walk_without_locks(int dfd, const char *name, unsigne
 	enum stop stop;
 
 	walk->flags = flags;
+#ifdef CONFIG_DCACHE_FASTPATH
+	lexical_begin(name);
+#endif
 	if (unlikely(!*name) || !begin(walk, dfd, *name == '/'))
 		return LOCKLESS_NOT;
 	walk->left = skip_slashes(name);
@@ -354,7 +358,7 @@ static __always_inline int walk_without_locks(int dfd, const char *name, unsigne
 		walk->left = text;
 	}
 #ifdef CONFIG_DCACHE_FASTPATH
-	if (walk->direct.tried && !walk->links)
+	if (direct_is_new(walk))
 		return LOCKLESS_NEW;
 #endif
 	return LOCKLESS_ALL;

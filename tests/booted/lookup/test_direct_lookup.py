@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 
@@ -41,3 +42,72 @@ def test_nobody_gets_where_he_may_not(cw_run, root, smp):
     assert said.split("Path cache")[0].split() == FOUND
     hits = re.search(r"^ hit: (\d+)", said, re.MULTILINE)
     assert hits and int(hits[1]) > 200, said
+
+
+# Texts through links, with "." and "..", each often enough to be found by an alias; and what makes it lead elsewhere.
+ALIASES = """
+set -e; mkdir -p /tmp/a/b/c /tmp/z/c; echo one > /tmp/a/b/c/f; echo two > /tmp/z/c/f; ln -s a/b /tmp/l; ln -s /tmp/l/c/f /tmp/last
+look() { for i in 1 2 3 4 5 6 7 8 9 10; do cat $1 2> /dev/null || echo none; done | uniq; }
+look /tmp/l/c/f; look /tmp/last; look /tmp/a/b/../b/c/f; look /tmp/./a//b/c/f
+hits() { awk '/^ hit:/ { print $2 }' /proc/hash/path; }
+before=$(hits); for i in 1 2 3 4 5 6 7 8 9 10; do cat /tmp/last; done > /dev/null; echo $(($(hits) - before >= 10))
+ln -sfn z /tmp/l; look /tmp/l/c/f; look /tmp/last; readlink /tmp/./l
+rm /tmp/l; look /tmp/l/c/f; look /tmp/last
+ln -s a/b /tmp/l; look /tmp/l/c/f
+mv /tmp/a/b /tmp/b; look /tmp/l/c/f; look /tmp/a/b/../b/c/f
+mkdir -p /tmp/a/b/c; echo three > /tmp/a/b/c/f; look /tmp/last
+mv /tmp/a/b/c/f /tmp/a/b/c/g; look /tmp/last; echo four > /tmp/a/b/c/f; look /tmp/last
+mount -t tmpfs none /tmp/a/b; look /tmp/last; umount /tmp/a/b; look /tmp/last
+"""
+FOUND_BY_ALIAS = "one one one one 1 two two z none none one none none three none four none four".split()
+
+# The same text from the same directory, before and after chroot(2): an absolute link leads elsewhere.
+JAIL = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static void make(const char *name, const char *text)
+{
+	int fd = open(name, O_CREAT | O_WRONLY, 0644);
+	write(fd, text, strlen(text));
+	close(fd);
+}
+static void look(void)
+{
+	char text[16] = "none";
+	for (int i = 0; i < 20; i++) {
+		int fd = open("l/file", O_RDONLY);
+		if (fd >= 0)
+			text[read(fd, text, 15)] = 0;
+		close(fd);
+	}
+	puts(text);
+}
+int main(void)
+{
+	mkdir("/x", 0755); mkdir("/jail", 0755); mkdir("/jail/d", 0755); mkdir("/jail/x", 0755);
+	make("/x/file", "outside"); make("/jail/x/file", "inside");
+	symlink("/x", "/jail/d/l");
+	chdir("/jail/d");
+	look();
+	chroot("/jail");
+	look();
+	look();
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("root", "smp"), [("ext2", 1), ("tmpfs", 4)])
+def test_aliases_are_true(cw_run, root, smp):
+    result = cw_run(script=ALIASES, root=root, smp=smp)
+    assert result.output.decode().split() == FOUND_BY_ALIAS
+
+
+def test_an_alias_is_not_for_who_has_another_root(cw_run, tmp_path):
+    (tmp_path / "jail.c").write_text(JAIL)
+    subprocess.run(["musl-gcc", "-static", "-w", "-o", tmp_path / "jail", tmp_path / "jail.c"], check=True)
+    result = cw_run(["/root/jail"], add=[f"{tmp_path}/jail:/root/jail"])
+    assert result.output.decode().split() == ["outside", "inside", "inside"]

@@ -15,3 +15,8 @@ static inline void arch_multiply_add_320(u64 sum[5], const u64 factor[5], u64 wo
 		carried = (u64)(part >> 64);
 	}
 }
+
+/* What the kernel has for newer CPUs: here the same. */
+#define ARCH_MULX
+#define arch_multiply_add_320_mulx arch_multiply_add_320
+#define arch_has_mulx() false

@@ -199,7 +199,8 @@ static void forbid_and_allow(void *directory)
 	}
 }
 
-static void change_rights(void (*change)(void *), umode_t mode, uid_t owner)
+/* The stranger looks for the file by @path. */
+static void change_rights(void (*change)(void *), umode_t mode, uid_t owner, char *path)
 {
 	struct path directory;
 
@@ -208,9 +209,9 @@ static void change_rights(void (*change)(void *), umode_t mode, uid_t owner)
 	CHECK_EQUAL(find_path("/mnt/up", 0, &directory), 0);
 	CHECK_EQUAL(vfs_chmod(&directory, mode), 0);
 	CHECK_EQUAL(vfs_chown(&directory, owner, 0), 0);
-	make_stranger("/mnt/up/dir/file");
-	task_start(try_as_stranger, "/mnt/up/dir/file");
-	task_start(try_as_stranger, "/mnt/up/dir/file");
+	make_stranger(path);
+	task_start(try_as_stranger, path);
+	task_start(try_as_stranger, path);
 	task_start(change, &directory);
 	ring_run();
 	path_put(&directory);
@@ -220,7 +221,13 @@ static void change_rights(void (*change)(void *), umode_t mode, uid_t owner)
 
 RING_PROGRAM(direct_chmod, world_tmpfs, 100)
 {
-	change_rights(forbid_and_allow, 0755, 0);
+	change_rights(forbid_and_allow, 0755, 0, "/mnt/up/dir/file");
+}
+
+/* By a text that is not canonical. */
+RING_PROGRAM(direct_alias_chmod, world_tmpfs, 100)
+{
+	change_rights(forbid_and_allow, 0755, 0, "/mnt/up/dir/../dir/file");
 }
 
 /* Now he is the owner, now of the group. */
@@ -241,7 +248,7 @@ static void take_and_give(void *directory)
 
 RING_PROGRAM(direct_chown, world_tmpfs, 100)
 {
-	change_rights(take_and_give, 0710, STRANGER);
+	change_rights(take_and_give, 0710, STRANGER, "/mnt/up/dir/file");
 }
 
 /* The directory that all may search is removed, and one of its name has what only root may see. */
@@ -271,6 +278,20 @@ RING_PROGRAM(direct_private, world_tmpfs, 100)
 	task_start(never_reach, "/mnt/up/dir/secret");
 	task_start(look_whether, "/mnt/up/dir/secret");
 	task_start(make_private, NULL);
+	ring_run();
+	put_cred(stranger);
+	world_unmount();
+}
+
+/* He may go to the file, but not by that way, which root goes all the while. */
+RING_PROGRAM(direct_alias_closed, world_tmpfs, 60)
+{
+	make_up();
+	make_directory("/mnt/up/closed", 0700);
+	make_stranger("/mnt/up/dir/file");
+	world_warm("/mnt/up/closed/../dir/file");
+	task_start(never_reach, "/mnt/up/closed/../dir/file");
+	task_start(look_whether, "/mnt/up/closed/../dir/file");
 	ring_run();
 	put_cred(stranger);
 	world_unmount();

@@ -1,0 +1,70 @@
+/* alias.c - see alias.h. */
+#include "fs/path/direct/alias.h"
+
+#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
+
+#include "core/memory/slab.h"
+
+struct direct_alias *direct_aliases[ALIAS_PLACES];
+static struct kmem_cache *alias_slab;
+
+bool alias_at_tree_root(void)
+{
+	struct fs_context *fs = current->fs;
+	const struct mount *mount = READ_ONCE(fs->root.mount);
+
+	return mount->parent == mount && READ_ONCE(fs->root.dentry) == mount->root;
+}
+
+static void free_alias(struct rcu_head *head)
+{
+	kmem_cache_free(alias_slab, container_of(head, struct direct_alias, rcu));
+}
+
+/* Put @alias, or nothing, there: true: another one was there. */
+static bool replace(struct direct_alias **place, struct direct_alias *alias)
+{
+	alias = __atomic_exchange_n(place, alias, __ATOMIC_ACQ_REL);
+	if (alias)
+		call_rcu(&alias->rcu, free_alias);
+	return alias != NULL;
+}
+
+void alias_keep(const struct lockless_walk *walk, const struct signature *target)
+{
+	struct direct_alias *alias;
+
+	rcu_read_lock();
+	bool ours = walk->direct.at_tree_root && alias_at_tree_root();
+	rcu_read_unlock();
+	if (!ours)
+		return;
+	alias = kmem_cache_alloc(alias_slab, GFP_KERNEL | GFP_NOWARN);
+	if (!alias)
+		return;
+	*alias = (struct direct_alias){.text = walk->direct.signature,
+				       .target = *target,
+				       .version = prefix_new_version(),
+				       .changes = walk->direct.changes,
+				       .mount_sequence = walk->mount_sequence,
+				       .follow = walk->flags & LOOKUP_FOLLOW};
+	prefix_remember(alias->version);
+	replace(&direct_aliases[signature_index(&alias->text) % ALIAS_PLACES], alias);
+}
+
+u64 alias_forget_all(void)
+{
+	u64 count = 0;
+
+	for (unsigned i = 0; i < ALIAS_PLACES; i++)
+		count += replace(&direct_aliases[i], NULL);
+	return count;
+}
+
+void alias_init(void)
+{
+	alias_slab = kmem_cache_create("direct_alias", sizeof(struct direct_alias), 16,
+				       SLAB_RECLAIMABLE);
+}
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * alias.h - texts that are not canonical: through symbolic links, with ".", ".." or a slash too
+ * many. What such a text leads to is remembered as the signature of the canonical path of that
+ * place, where direct lookup goes on (Tsai 2015, section 4.2, has dentries for it).
+ *
+ * When is an alias true? As long as nothing has changed that could lead elsewhere: no directory and
+ * no link has been renamed, removed or replaced anywhere, no right to search one has changed, and
+ * no mount. There is one count of all these changes (direct_changes.begun): an alias has it as it
+ * was before its walk, and is void when it has moved on. So one change costs each alias one walk;
+ * to tell which aliases it concerns would take more on each change. Files come and go without it:
+ * what the canonical path says of them is asked each time.
+ *
+ * Where an absolute link and ".." lead depends on the root of who walks: aliases are of those, and
+ * for those, who have the root of the tree.
+ *
+ * There is a fixed number of places, each for the newest alias of those that share it. Readers take
+ * no lock and write nothing; an alias is freed a grace period after it has been replaced.
+ */
+#pragma once
+
+#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
+
+#include "fs/path/direct/find.h"
+
+#define ALIAS_PLACES 4096 /* a power of two */
+
+struct direct_alias {
+	struct signature text, target;
+	u64 version; /* of prefix.h: who may go that way */
+	u32 changes, mount_sequence;
+	u32 follow; /* LOOKUP_FOLLOW, if a link at the end was to be followed, or 0 */
+	struct rcu_head rcu;
+};
+
+extern struct direct_alias *direct_aliases[ALIAS_PLACES];
+
+/* Is the root of current that of the tree? */
+bool alias_at_tree_root(void);
+
+/* The alias of what @walk looks for, if current may use it, or NULL. Within a reader's section. */
+static inline const struct direct_alias *alias_find(const struct lockless_walk *walk)
+{
+	const struct signature *text = &walk->direct.signature;
+	const struct direct_alias *alias =
+		READ_ONCE(direct_aliases[signature_index(text) % ALIAS_PLACES]);
+
+	if (!alias || signatures_differ(&alias->text, text) ||
+	    alias->follow != (walk->flags & LOOKUP_FOLLOW) ||
+	    alias->changes != (u32)atomic_read(&direct_changes.begun) ||
+	    alias->mount_sequence != walk->mount_sequence ||
+	    !prefix_allows(current->cred->prefix, alias->version) || !alias_at_tree_root())
+		return NULL;
+	return alias;
+}
+
+/* What @walk was for leads to the place of the canonical path @target: it does since before the
+ * walk began, if nothing has changed. */
+void alias_keep(const struct lockless_walk *walk, const struct signature *target);
+/* Free them all: how many there were. Does not sleep. */
+u64 alias_forget_all(void);
+void alias_init(void);
+
+#else /* without aliases */
+
+#define alias_keep(walk, target) ((void)0)
+#define alias_forget_all() 0
+#define alias_init() ((void)0)
+
+#endif

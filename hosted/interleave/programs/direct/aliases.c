@@ -1,0 +1,188 @@
+/*
+ * aliases.c - interleavings: what texts through links and ".." lead to (fs/path/direct/alias.h),
+ * against all that lets them lead elsewhere.
+ */
+#include "hosted/interleave/programs/direct/direct.h"
+
+static ino_t file_of_one, file_of_two;
+
+/* /mnt/one/file and /mnt/two/file, and the link /mnt/to to /mnt/one. */
+static void make_one_and_two(void)
+{
+	world_mount();
+	make_directory("/mnt/one", 0755);
+	make_directory("/mnt/two", 0755);
+	make_file("/mnt/one/file");
+	make_file("/mnt/two/file");
+	file_of_one = number_of("/mnt/one/file");
+	file_of_two = number_of("/mnt/two/file");
+	CHECK_EQUAL(sys_symlinkat("one", AT_FDCWD, "/mnt/to"), 0);
+	world_warm("/mnt/to/file");
+}
+
+/* ---- the link changes ------------------------------------------------------------------------ */
+
+/* Another link takes its place: at no moment there is none. */
+static void replace_link(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(sys_symlinkat(i % 2 ? "one" : "two", AT_FDCWD, "/mnt/new"), 0);
+		move("/mnt/new", "/mnt/to", 0);
+		leads_to("/mnt/to/file", i % 2 ? file_of_one : file_of_two);
+	}
+}
+
+RING_PROGRAM(direct_alias_replaced, world_tmpfs, 60)
+{
+	make_one_and_two();
+	task_start(always_find, "/mnt/to/file");
+	task_start(always_find, "/mnt/to/file");
+	task_start(replace_link, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* It goes, and another one comes; and it is the last of a path, too, followed or not. */
+static void make_link_anew(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		remove_file("/mnt/to");
+		leads_nowhere("/mnt/to/file");
+		leads_nowhere("/mnt/./to");
+		CHECK_EQUAL(sys_symlinkat(i % 2 ? "one" : "two", AT_FDCWD, "/mnt/to"), 0);
+		leads_to("/mnt/to/file", i % 2 ? file_of_one : file_of_two);
+		CHECK_EQUAL(stat_path("/mnt/./to"), 0);
+	}
+}
+
+RING_PROGRAM(direct_alias_removed, world_tmpfs, 60)
+{
+	make_one_and_two();
+	task_start(look_whether, "/mnt/to/file");
+	task_start(look_whether, "/mnt/./to");
+	task_start(make_link_anew, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* Whether the link at the end is followed is not what another one asked. */
+static void look_both_ways(void *unused)
+{
+	ino_t one = number_of("/mnt/one");
+
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		struct kstat stat = {0};
+
+		leads_to("/mnt/./to", one);
+		CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/./to", &stat, AT_SYMLINK_NOFOLLOW), 0);
+		CHECK(S_ISLNK(stat.mode));
+	}
+}
+
+RING_PROGRAM(direct_alias_followed, world_tmpfs, 60)
+{
+	make_one_and_two();
+	task_start(look_both_ways, NULL);
+	task_start(look_both_ways, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* ---- what lies behind it changes ------------------------------------------------------------- */
+
+/* The directory that the link leads to is another one. */
+static void exchange_behind(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		move("/mnt/one", "/mnt/two", RENAME_EXCHANGE);
+		leads_to("/mnt/to/file", i % 2 ? file_of_one : file_of_two);
+	}
+}
+
+RING_PROGRAM(direct_alias_behind, world_tmpfs, 60)
+{
+	make_one_and_two();
+	task_start(always_find, "/mnt/to/file");
+	task_start(look_whether, "/mnt/to/file");
+	task_start(exchange_behind, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* The file itself goes and comes, and gets another name, which no alias is told of. */
+static void rename_file(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		move("/mnt/one/file", "/mnt/one/other", 0);
+		leads_nowhere("/mnt/to/file");
+		leads_to("/mnt/to/other", file_of_one);
+		make_file("/mnt/one/file");
+		CHECK(number_of("/mnt/to/file") != file_of_one);
+		remove_file("/mnt/one/file");
+		leads_nowhere("/mnt/to/file");
+		move("/mnt/one/other", "/mnt/one/file", 0);
+		leads_to("/mnt/to/file", file_of_one);
+		leads_nowhere("/mnt/to/other");
+	}
+}
+
+RING_PROGRAM(direct_alias_of_file, world_tmpfs, 60)
+{
+	make_one_and_two();
+	task_start(look_whether, "/mnt/to/file");
+	task_start(look_whether, "/mnt/one/other");
+	task_start(rename_file, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* ---- ".." ------------------------------------------------------------------------------------ */
+
+/* The directory whose parent is meant moves below another. */
+static void move_below_another(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		move("/mnt/one/sub", "/mnt/two/sub", 0);
+		leads_nowhere("/mnt/one/sub/../file");
+		leads_to("/mnt/two/sub/../file", file_of_two);
+		move("/mnt/two/sub", "/mnt/one/sub", 0);
+		leads_to("/mnt/one/sub/../file", file_of_one);
+		leads_nowhere("/mnt/two/sub/../file");
+	}
+}
+
+RING_PROGRAM(direct_alias_parent, world_tmpfs, 60)
+{
+	make_one_and_two();
+	make_directory("/mnt/one/sub", 0755);
+	task_start(look_whether, "/mnt/one/sub/../file");
+	task_start(look_whether, "/mnt/two/sub/../file");
+	task_start(move_below_another, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* ---- they go --------------------------------------------------------------------------------- */
+
+static void forget_them(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user())
+		direct_forget_all();
+}
+
+RING_PROGRAM(direct_alias_forgotten, world_tmpfs, 60)
+{
+	make_one_and_two();
+	task_start(always_find, "/mnt/to/file");
+	task_start(always_find, "/mnt/one/../to/file");
+	task_start(forget_them, NULL);
+	ring_run();
+	world_unmount();
+}
