@@ -6,7 +6,7 @@
  * (proc/).
  */
 #include "fs/cred.h"
-#include "fs/path/direct/direct.h"
+#include "fs/direct_hooks.h"
 #include "core/memory/slab.h"
 
 struct cred init_cred = {.refcount = ATOMIC_INIT(1)};

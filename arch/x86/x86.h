@@ -16,8 +16,6 @@
 #define CPU_RDRAND 1, 2, 30
 #define CPU_SMEP 7, 1, 7
 #define CPU_SMAP 7, 1, 20
-#define CPU_BMI1 7, 1, 3
-#define CPU_BMI2 7, 1, 8
 #define CPU_UMIP 7, 2, 2
 
 #define MSR_STAR 0xc0000081

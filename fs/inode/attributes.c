@@ -6,7 +6,7 @@
 #include "fs/inode/attributes.h"
 #include "fs/inode/permission.h"
 #include "fs/inode/times.h"
-#include "fs/path/direct/direct.h"
+#include "fs/direct_hooks.h"
 
 int vfs_chmod(const struct path *path, umode_t mode)
 {

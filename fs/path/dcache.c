@@ -16,7 +16,7 @@
 #include "fs/file/file.h"
 #include "fs/inode/lru.h"
 #include "fs/path/dcache.h"
-#include "fs/path/direct/direct.h"
+#include "fs/direct_hooks.h"
 #include "core/memory/slab.h"
 #include "core/memory/shrinker.h"
 #include "generated/dentry_shrink.h"

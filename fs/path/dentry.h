@@ -159,5 +159,4 @@ void dentry_cache_check(void);
 static inline void dentry_cache_check(void) {}
 #endif
 void dentry_cache_init(void);
-#include "fs/path/complete/complete.h"
-#include "fs/path/negative/negative.h"
+#include "fs/dcache_rooms.h"

@@ -13,7 +13,7 @@
  */
 #include "fs/inode/permission.h"
 #include "fs/path/dcache.h"
-#include "fs/path/direct/direct.h"
+#include "fs/direct_hooks.h"
 #include "fs/path/names.h"
 
 /* ---- looking up ------------------------------------------------------------------------------ */

@@ -8,7 +8,7 @@
 #include "fs/cred.h"
 #include "fs/file/file_table.h"
 #include "fs/inode/lru.h"
-#include "fs/path/direct/direct.h"
+#include "fs/direct_hooks.h"
 #include "fs/proc/proc.h"
 #include "core/memory/slab.h"
 #include "hash/cache.h"

@@ -6,9 +6,6 @@
 
 #include <stdlib.h>
 
-const struct component_bytes component_bytes = {
-	.ones = ~0ULL / 255, .tops = ~0ULL / 255 * 0x80, .slashes = ~0ULL / 255 * '/'};
-
 static u64 drawn;
 
 u64 random_u64(void)

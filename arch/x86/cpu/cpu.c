@@ -6,7 +6,6 @@
  * stacks of their own (IST 1-3). Nothing is locked: each CPU
  * writes its own entries.
  */
-#include <arch/math/wide.h>
 #include <arch/elf.h>
 
 #include "arch/x86/x86.h"
@@ -88,10 +87,3 @@ void cpu_enable_features(void)
 		features |= CR4_UMIP;
 	write_cr(4, features);
 }
-
-#ifdef CONFIG_DCACHE_FASTPATH
-bool arch_has_mulx(void)
-{
-	return cpu_has(CPU_BMI1) && cpu_has(CPU_BMI2);
-}
-#endif

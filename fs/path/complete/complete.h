@@ -118,20 +118,4 @@ int iterate_directory(struct file *file, struct getdents *out);
 /* @dentry gets @position among its directory's children, or leaves their order (0). */
 void set_position(struct dentry *dentry, loff_t position);
 
-#else /* without the room */
-
-#define d_is_numbered(dentry) false
-#define dentry_forget_children(dentry) ((void)0)
-#define may_complete(dentry, dotdot) (dentry)
-#define d_instantiate_new(dentry, inode, dotdot) d_instantiate(dentry, inode)
-#define d_add_found(dentry, inode, dotdot) d_add(dentry, inode)
-#define d_number(dentry) 0
-#define child_placed(dentry, block, offset) ((void)0)
-#define child_unlink(dentry, parent) list_del(&(dentry)->child_link)
-#define child_lost(dentry) ((void)0)
-#define children_moved(dentry, target, flags) ((void)0)
-#define cached_name(dir, dentry) (dentry)
-#define lookup_uncached(dir, dentry) (dir)->op->lookup(dir, dentry)
-#define iterate_directory(file, out) (file)->fop->iterate(file, &(out)->context)
-
 #endif

@@ -120,9 +120,4 @@ static inline void direct_check(void)
 }
 #endif
 
-#else /* without the room */
-
-#define free_cred(cred) kfree(cred)
-#define direct_check() ((void)0)
-
 #endif

@@ -1,7 +1,7 @@
 /* entries.c - the table of paths: entries come and go. See direct.h. */
 #ifdef CONFIG_DCACHE_FASTPATH
 
-#include "fs/path/direct/alias.h"
+#include "fs/path/alias/alias.h"
 #include "fs/path/direct/find.h"
 
 #include "core/memory/shrinker.h"

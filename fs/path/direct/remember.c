@@ -2,7 +2,7 @@
  */
 #ifdef CONFIG_DCACHE_FASTPATH
 
-#include "fs/path/direct/alias.h"
+#include "fs/path/alias/alias.h"
 #include "fs/path/direct/find.h"
 
 #include "fs/inode/lru.h"

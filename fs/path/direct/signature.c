@@ -10,13 +10,14 @@
 u64 signature_keys[SIGNATURE_WORDS][SIGNATURE_LIMBS];
 struct signature signature_of_root;
 static bool has_mulx;
+static struct component_bytes bytes; /* as component_bytes, whose file stands above this one */
 
 typedef void multiply_add(u64 sum[SIGNATURE_LIMBS], const u64 factor[SIGNATURE_LIMBS], u64 word);
 
 /* The top bit of the first byte of @word that is NUL, and perhaps of others behind it; 0: none. */
 static __always_inline u64 text_ends(u64 word)
 {
-	return (word - component_bytes.ones) & ~word & component_bytes.tops;
+	return (word - bytes.ones) & ~word & bytes.tops;
 }
 
 /* From *@sum on to the signature of @text below, the products summed up by @add. */
@@ -68,6 +69,8 @@ void signature_init(void)
 	u64 state = random_u64();
 
 	has_mulx = arch_has_mulx();
+	bytes.ones = ~0ULL / 255;
+	bytes.tops = bytes.ones * 0x80;
 	for (unsigned i = 0; i < SIGNATURE_WORDS * SIGNATURE_LIMBS; i++)
 		signature_keys[i / SIGNATURE_LIMBS][i % SIGNATURE_LIMBS] = splitmix64(&state);
 	for (unsigned i = 0; i < SIGNATURE_LIMBS; i++)

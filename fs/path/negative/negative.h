@@ -39,11 +39,4 @@ static inline struct dentry *cached_absence(const struct inode *dir, struct dent
 	return ERR_PTR(-ENOENT);
 }
 
-#else /* without the room */
-
-#define d_delete_name(dentry) d_delete(dentry)
-#define d_move_name(dentry, target, flags) d_move(dentry, target, flags)
-#define no_such_name(dentry, for_good) (-ENOENT)
-#define cached_absence(dir, dentry) (dentry)
-
 #endif

@@ -9,7 +9,7 @@
 #include "core/log/assert.h"
 #include "core/memory/page_alloc.h"
 #include "core/memory/slab.h"
-#include "fs/path/direct/direct.h"
+#include "fs/direct_hooks.h"
 #include "hosted/machine/hosted.h"
 
 u64 hosted_pages_in_use, hosted_objects_in_use;

@@ -1,5 +1,5 @@
 /*
- * aliases.c - interleavings: what texts through links and ".." lead to (fs/path/direct/alias.h),
+ * aliases.c - interleavings: what texts through links and ".." lead to (fs/path/alias/alias.h),
  * against all that lets them lead elsewhere.
  */
 #include "hosted/interleave/programs/direct/direct.h"

@@ -1,5 +1,5 @@
 /* alias.c - see alias.h. */
-#include "fs/path/direct/alias.h"
+#include "fs/path/alias/alias.h"
 
 #ifdef CONFIG_DCACHE_SYMLINK_ALIAS
 

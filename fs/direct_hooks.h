@@ -1,0 +1,9 @@
+/* direct_hooks.h - direct lookup (docs/kernel/dcache/direct-lookup.md), where it is compiled. */
+#pragma once
+
+#ifdef CONFIG_DCACHE_FASTPATH
+#include "fs/path/direct/direct.h"
+#else
+#define free_cred(cred) kfree(cred)
+#define direct_check() ((void)0)
+#endif
