@@ -5,5 +5,6 @@
 #include "fs/path/direct/direct.h"
 #else
 #define free_cred(cred) kfree(cred)
+#define cred_or_equal(cred) (cred)
 #define direct_check() ((void)0)
 #endif

@@ -54,13 +54,6 @@ static void unlock_every_cpu(struct mount_lock *locks)
 
 DEFINE_GUARD(every_cpu, struct mount_lock, lock_every_cpu(object), unlock_every_cpu)
 
-#ifdef CONFIG_DCACHE_FASTPATH
-void mounts_have_moved(void)
-{
-	guard(every_cpu, &mount_locks[0]);
-}
-#endif
-
 /* ---- walking the tree ------------------------------------------------------------------------ */
 
 /* The newest mount at @mountpoint (NULL: anywhere) of @parent (NULL: any), or NULL. The caller has
@@ -77,6 +70,11 @@ static struct mount *find_mount(const struct mount *parent, const struct dentry 
 }
 
 #ifdef CONFIG_DCACHE_FASTPATH
+void mounts_have_moved(void)
+{
+	guard(every_cpu, &mount_locks[0]);
+}
+
 struct mount *mount_on(const struct path *path)
 {
 	bool ever = READ_ONCE(path->dentry->flags) & D_MOUNTED;

@@ -15,6 +15,7 @@
 #include <arch/elf.h>
 #include <arch/signal.h>
 
+#include "fs/direct_hooks.h"
 #include "fs/inode/attributes.h"
 #include "fs/inode/permission.h"
 #include "fs/path/namei.h"
@@ -257,10 +258,11 @@ static int follow_scripts(struct program *program)
 static int prepare_credentials(struct program *program)
 {
 	const struct cred *old = current->cred;
-	struct cred *new = program->cred = TRY_PTR(prepare_cred());
+	struct cred *new = TRY_PTR(prepare_cred());
 
 	cred_of_program(new, &program->file->path);
 	program->secure = new->euid != old->uid || new->egid != old->gid;
+	program->cred = cred_or_equal(new);
 	return 0;
 }
 

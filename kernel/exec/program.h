@@ -27,7 +27,7 @@ struct program {
 	u64 entry, start;      /* of the program; where it starts: its interpreter's */
 	u64 phdr, phnum, base; /* the program headers in memory; where the interpreter lies */
 
-	struct cred *cred;
+	const struct cred *cred;
 	bool secure;		  /* it is a set-user-id or set-group-id program */
 	bool name_closes;	  /* by its name nobody can open it: that is of a descriptor */
 	/* as given; the slack is for the path walk, which reads words, and for "/dev/fd/12345/" */

@@ -237,12 +237,3 @@ s64 sys_set_robust_list(u64 head, size_t size)
 	current->robust_list = head;
 	return 0;
 }
-
-/* musl asks for its own, to learn whether there are robust lists. */
-s64 sys_get_robust_list(int pid, u64 *head, size_t *size)
-{
-	if (pid && pid != current->pid)
-		return -EPERM;
-	TRY(put_user(sizeof(struct robust_list_head), size));
-	return put_user(current->robust_list, head);
-}

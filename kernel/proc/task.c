@@ -7,6 +7,7 @@
  */
 #include <arch/process.h>
 
+#include "fs/direct_hooks.h"
 #include "kernel/proc/process.h"
 
 DEFINE_SPINLOCK(process_lock);
@@ -190,7 +191,7 @@ void task_set_cred(struct cred *cred)
 	/* What it has read with other rights is not for the new user's eyes. */
 	if (cred->euid != current->cred->euid || cred->egid != current->cred->egid)
 		current->process->not_dumpable = true;
-	put_cred(swap_cred(cred));
+	put_cred(swap_cred(cred_or_equal(cred)));
 }
 
 const struct cred *process_cred(const struct process *process)

@@ -82,6 +82,18 @@ bool prefix_is_old(u64 version)
 	return version >> 32 != READ_ONCE(last_version) >> 32;
 }
 
+const struct cred *cred_or_equal(struct cred *cred)
+{
+	const struct cred *old = current->cred;
+	size_t ids = offsetof(struct cred, groups) - offsetof(struct cred, uid);
+
+	if (memcmp(&cred->uid, &old->uid, ids) ||
+	    memcmp(cred->groups, old->groups, cred->group_count * sizeof(gid_t)))
+		return cred;
+	put_cred(cred);
+	return get_cred(old);
+}
+
 void free_cred(struct cred *cred)
 {
 	kfree(cred->prefix);

@@ -55,6 +55,9 @@ void prefix_remember(u64 version);
 u64 prefix_new_version(void);
 /* Is it of an epoch that has ended, so that it is not remembered any more? */
 bool prefix_is_old(u64 version);
+/* @cred, which nobody else has yet; or, if current's own is equal, a reference to that: it may have
+ * a cache already, and @cred is freed. */
+const struct cred *cred_or_equal(struct cred *cred);
 /* Of who is gone, and its cache. */
 void free_cred(struct cred *cred);
 
