@@ -30,7 +30,7 @@ static bool replace(struct direct_alias **place, struct direct_alias *alias)
 	return alias != NULL;
 }
 
-void alias_keep(const struct lockless_walk *walk, const struct signature *target)
+void alias_keep(const struct lockless_walk *walk, const struct signature *target, bool below)
 {
 	struct direct_alias *alias;
 
@@ -47,7 +47,8 @@ void alias_keep(const struct lockless_walk *walk, const struct signature *target
 				       .version = prefix_new_version(),
 				       .changes = walk->direct.changes,
 				       .mount_sequence = walk->mount_sequence,
-				       .follow = walk->flags & LOOKUP_FOLLOW};
+				       .follow = walk->flags & LOOKUP_FOLLOW,
+				       .below = below};
 	prefix_remember(alias->version);
 	replace(&direct_aliases[signature_index(&alias->text) % ALIAS_PLACES], alias);
 }

@@ -48,7 +48,7 @@ static __always_inline u32 path_bucket(const struct signature *signature)
 /* May current reach it? */
 static __always_inline bool direct_allows(const struct direct_entry *entry)
 {
-	return prefix_allows(current->cred->prefix, READ_ONCE(entry->version));
+	return prefix_allows(smp_load_acquire(&current->cred->prefix), READ_ONCE(entry->version));
 }
 
 /* Is @text one component of less than eight bytes? It is walked in fewer steps. */

@@ -5,9 +5,7 @@
 
 #include "core/memory/slab.h"
 
-#define PREFIX_BYTES KB(64) /* as Tsai 2015, section 3.1 */
-
-static u64 last_version = 1ul << 32; /* 0 is none */
+u64 prefix_last_version = 1ul << 32; /* 0 is none */
 
 bool prefix_find_further(u32 *set, u32 word)
 {
@@ -22,46 +20,45 @@ bool prefix_find_further(u32 *set, u32 word)
 	return false;
 }
 
-/* Current's cache, which is of now; NULL: it has none. */
-static struct prefix_cache *own_cache(void)
+static void free_cache(struct rcu_head *head)
 {
-	struct cred *cred = (struct cred *)current->cred;
-	struct prefix_cache *cache = READ_ONCE(cred->prefix), *other;
-	const u32 sets = PREFIX_BYTES / 4 / CONFIG_PREFIX_WAYS;
-
-	if (!cache) {
-		if (__atomic_fetch_add(&cred->prefix_asked, 1, __ATOMIC_RELAXED) < PREFIX_PATIENCE)
-			return NULL;
-		cache = kzalloc(sizeof(*cache) + PREFIX_BYTES, GFP_KERNEL | GFP_NOWARN);
-		if (!cache)
-			return NULL;
-		cache->mask = (1u << (31 - __builtin_clz(sets))) - 1;
-		cache->epoch = (u32)(READ_ONCE(last_version) >> 32);
-		other = NULL;
-		if (!__atomic_compare_exchange_n(&cred->prefix, &other, cache, false,
-						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-			kfree(cache);
-			cache = other; /* another thread's was first */
-		}
-	}
-	return cache;
+	kfree(container_of(head, struct prefix_cache, rcu));
 }
 
-void prefix_remember(u64 version)
+/* @cred gets a cache of @epoch, in place of what it has, if that is older. */
+static void new_cache(struct cred *cred, u32 epoch)
 {
-	struct prefix_cache *cache = own_cache();
-	u32 epoch = (u32)(version >> 32);
+	struct prefix_cache *old = READ_ONCE(cred->prefix), *cache;
+	const u32 sets = KB(CONFIG_PREFIX_KB) / 4 / CONFIG_PREFIX_WAYS;
 
-	if (!cache || epoch < cache->epoch)
+	if (!old && __atomic_fetch_add(&cred->prefix_asked, 1, __ATOMIC_RELAXED) < PREFIX_PATIENCE)
 		return;
-	if (epoch >
-	    cache->epoch) { /* the words first, so that none of them is taken for a new one */
-		for (u32 i = 0; i < (cache->mask + 1) * CONFIG_PREFIX_WAYS; i++)
-			WRITE_ONCE(cache->words[i], 0);
-		smp_store_release(&cache->epoch, epoch);
-	}
+	cache = kzalloc(sizeof(*cache) + KB(CONFIG_PREFIX_KB), GFP_KERNEL | GFP_NOWARN);
+	if (!cache)
+		return;
+	cache->mask = (1u << (31 - __builtin_clz(sets))) - 1;
+	cache->epoch = epoch;
+	if (!__atomic_compare_exchange_n(&cred->prefix, &old, cache, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		kfree(cache); /* another thread was first */
+	else if (old)
+		call_rcu(&old->rcu, free_cache);
+}
 
-	u32 word = (u32)version, *set = prefix_set(cache, word);
+/* Its epoch, or 0. */
+static u32 epoch_of(const struct cred *cred)
+{
+	rcu_read_lock();
+	const struct prefix_cache *cache = smp_load_acquire(&cred->prefix);
+	u32 epoch = cache ? cache->epoch : 0;
+
+	rcu_read_unlock();
+	return epoch;
+}
+
+static void insert(struct prefix_cache *cache, u32 word)
+{
+	u32 *set = prefix_set(cache, word);
 
 	if (READ_ONCE(*set) == word || prefix_find_further(set, word))
 		return;
@@ -70,16 +67,30 @@ void prefix_remember(u64 version)
 	WRITE_ONCE(set[0], word);
 }
 
+void prefix_remember(u64 version)
+{
+	struct cred *cred = (struct cred *)current->cred;
+	u32 epoch = (u32)(version >> 32);
+
+	if (epoch_of(cred) < epoch)
+		new_cache(cred, epoch);
+	rcu_read_lock();
+	struct prefix_cache *cache = smp_load_acquire(&cred->prefix);
+	if (cache && cache->epoch == epoch)
+		insert(cache, (u32)version);
+	rcu_read_unlock();
+}
+
 u64 prefix_new_version(void)
 {
-	u64 version = __atomic_add_fetch(&last_version, 1, __ATOMIC_RELAXED);
+	u64 version = __atomic_add_fetch(&prefix_last_version, 1, __ATOMIC_RELAXED);
 
 	return (u32)version ? version : prefix_new_version(); /* 0 is no word */
 }
 
 bool prefix_is_old(u64 version)
 {
-	return version >> 32 != READ_ONCE(last_version) >> 32;
+	return version >> 32 != READ_ONCE(prefix_last_version) >> 32;
 }
 
 const struct cred *cred_or_equal(struct cred *cred)

@@ -6,8 +6,8 @@
  * as the version that the place has. What is done to a directory above gives the place another
  * version first (direct.h), so that nothing has to be found and taken out of here. A version is
  * given once, to one place, so it says which place it is of. It is a number of 64 bits, of which a
- * word of the cache has the lower half; the upper half, the epoch, is that of a whole cache, which
- * forgets everything when it comes to places of another.
+ * word of the cache has the lower half; the upper half, the epoch, is that of a whole cache. When
+ * it ends there is another cache.
  *
  * Sets of PREFIX_WAYS words, the one used last in front. Readers and writers take no lock, for each
  * word is true by itself; that one is lost, or stands there twice, when two threads of a credential
@@ -22,8 +22,9 @@
 #define PREFIX_PATIENCE 8 /* who wants to remember no more often than this needs no cache */
 
 struct prefix_cache {
-	u32 epoch;
-	u32 mask; /* the number of sets, a power of two, less 1 */
+	u32 epoch; /* as long as it lives, like: */
+	u32 mask;  /* the number of sets, a power of two, less 1 */
+	struct rcu_head rcu;
 	u32 words[];
 };
 
@@ -38,7 +39,7 @@ bool prefix_find_further(u32 *set, u32 word);
 /* May who has @cache (NULL: nothing is known) reach the place that has @version? */
 static __always_inline bool prefix_allows(struct prefix_cache *cache, u64 version)
 {
-	if (unlikely(!cache) || unlikely(READ_ONCE(cache->epoch) != version >> 32))
+	if (unlikely(!cache) || unlikely(cache->epoch != version >> 32))
 		return false;
 
 	u32 word = (u32)version, *set = prefix_set(cache, word);
@@ -53,6 +54,8 @@ static __always_inline bool prefix_allows(struct prefix_cache *cache, u64 versio
 void prefix_remember(u64 version);
 /* A version that no place has, nor ever had. */
 u64 prefix_new_version(void);
+/* The newest of all. Tests have it stand just before the end of an epoch. */
+extern u64 prefix_last_version;
 /* Is it of an epoch that has ended, so that it is not remembered any more? */
 bool prefix_is_old(u64 version);
 /* @cred, which nobody else has yet; or, if current's own is equal, a reference to that: it may have

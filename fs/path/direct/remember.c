@@ -9,18 +9,46 @@
 #include "fs/inode/permission.h"
 #include "core/memory/slab.h"
 
+/* Is it remembered that a text leads below what is absent? */
+#if defined(CONFIG_DCACHE_SYMLINK_ALIAS) && defined(CONFIG_DCACHE_NEGATIVE)
+#define DIRECT_KEEPS_BELOW true
+#else
+#define DIRECT_KEEPS_BELOW false
+#endif
+
 /* ---- what is not found ----------------------------------------------------------------------- */
+
+#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
+/* As direct_arrive(), to where the alias of what @walk looks for leads, if there is one. */
+static enum direct_result arrive_by_alias(struct lockless_walk *walk,
+					  const struct direct_entry *from)
+{
+	const struct direct_alias *alias = alias_find(walk);
+	const struct lockless_walk begun = {
+		.path = walk->path, .inode = walk->inode, .sequence = walk->sequence};
+
+	if (!alias)
+		return DIRECT_UNKNOWN;
+	enum direct_result result =
+		direct_arrive(walk, walk->path.dentry, from, direct_probe(&alias->target));
+
+	if (alias->below && result == DIRECT_FOUND) { /* it is there now: to be walked */
+		walk->path = begun.path;
+		walk->inode = begun.inode;
+		walk->sequence = begun.sequence;
+		return DIRECT_UNKNOWN;
+	}
+	return result;
+}
+#else
+#define arrive_by_alias(walk, from) DIRECT_UNKNOWN
+#endif
 
 enum direct_result direct_find_further(struct lockless_walk *walk, const struct direct_entry *from,
 				       u32 changes)
 {
-	enum direct_result result = DIRECT_UNKNOWN;
-#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
-	const struct direct_alias *alias = from ? alias_find(walk) : NULL;
+	enum direct_result result = from ? arrive_by_alias(walk, from) : DIRECT_UNKNOWN;
 
-	if (alias)
-		result = direct_arrive(walk, walk->path.dentry, from, direct_probe(&alias->target));
-#endif
 	if (result != DIRECT_UNKNOWN)
 		return result;
 	walk->direct.tried = true;
@@ -165,9 +193,10 @@ static bool sign(const struct path *path, struct signature *sum, bool *reached)
 }
 
 #ifdef CONFIG_DCACHE_SYMLINK_ALIAS
-/* What @walk has come to by a text that is not canonical, to @path, gets an entry by its canonical
- * one, and the text an alias of that. */
-static void keep_alias(const struct path *path, const struct lockless_walk *walk, u32 sequence)
+/* What @walk has come to by a text that is not canonical, to @path, or which is absent, and so all
+ * @below it, gets an entry by its canonical one, and the text an alias of that. */
+static void keep_alias(const struct path *path, const struct lockless_walk *walk, u32 sequence,
+		       bool below)
 {
 	struct signature target;
 	bool reached;
@@ -176,10 +205,10 @@ static void keep_alias(const struct path *path, const struct lockless_walk *walk
 		return;
 	keep(path, &target, walk, sequence, true);
 	if (!read_seqcount_retry(&path->dentry->sequence, sequence)) /* it had that path then */
-		alias_keep(walk, &target);
+		alias_keep(walk, &target, below);
 }
 #else
-#define keep_alias(path, walk, sequence) ((void)0)
+#define keep_alias(path, walk, sequence, below) ((void)0)
 #endif
 
 /* The start of a lookup, which is referenced, gets an entry, and who may reach it is remembered. */
@@ -204,8 +233,9 @@ static int start_of(int dfd, bool at_root, struct path *start)
 	return 0;
 }
 
-void direct_remember(const struct lockless_walk *walk, int dfd, const char *name,
-		     const struct path *path, u32 sequence)
+/* As direct_remember(); with @below the text of @name goes on below @path, which is absent. */
+static void remember(const struct lockless_walk *walk, int dfd, const char *name,
+		     const struct path *path, u32 sequence, bool below)
 {
 	struct path start __free(path) = {0};
 
@@ -219,24 +249,31 @@ void direct_remember(const struct lockless_walk *walk, int dfd, const char *name
 	name = skip_slashes(name);
 	if (!reached)
 		know_start(&start, walk);
-	else if (!walk->links && is_canonical(name))
+	else if (!below && !walk->links && is_canonical(name))
 		keep(path, &walk->direct.signature, walk, sequence, true);
 	else
-		keep_alias(path, walk, sequence);
+		keep_alias(path, walk, sequence, below);
+}
+
+void direct_remember(const struct lockless_walk *walk, int dfd, const char *name,
+		     const struct path *path, u32 sequence)
+{
+	remember(walk, dfd, name, path, sequence, false);
 }
 
 void direct_end_absent(const struct lockless_walk *walk, int dfd, const char *name)
 {
 	struct path path = {walk->path.mount, walk->special};
 	const struct component *last = walk->component;
-	bool known = direct_is_new(walk) && !walk->depth && path.dentry &&
-		     !*skip_slashes(last->name + last->length) &&
+	bool walked = direct_is_new(walk) && path.dentry;
+	bool below = walked && (walk->depth || *skip_slashes(last->name + last->length));
+	bool known = walked && (!below || DIRECT_KEEPS_BELOW) &&
 		     atomic_inc_not_zero(&path.dentry->refcount);
 	bool held = known && percpu_ref_tryget(&path.mount->references);
 
 	rcu_read_unlock();
 	if (held) {
-		direct_remember(walk, dfd, name, &path, walk->special_sequence);
+		remember(walk, dfd, name, &path, walk->special_sequence, below);
 		path_put(&path);
 	} else if (known) {
 		dput(path.dentry);

@@ -168,6 +168,38 @@ RING_PROGRAM(direct_alias_parent, world_tmpfs, 60)
 	world_unmount();
 }
 
+/* ---- below what is absent -------------------------------------------------------------------- */
+
+/* It comes, and with it what is below, one by one; and all goes again. */
+static void make_the_way(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		leads_nowhere("/mnt/no/way/file");
+		make_directory("/mnt/no", 0755);
+		leads_nowhere("/mnt/no/way/file");
+		make_directory("/mnt/no/way", 0755);
+		make_file("/mnt/no/way/file");
+		CHECK_EQUAL(stat_path("/mnt/no/way/file"), 0);
+		CHECK_EQUAL(stat_path("/mnt/no/way/../way/file"), 0);
+		remove_file("/mnt/no/way/file");
+		remove_directory("/mnt/no/way");
+		leads_nowhere("/mnt/no/way/../way/file");
+		remove_directory("/mnt/no");
+	}
+}
+
+RING_PROGRAM(direct_alias_below, world_tmpfs, 60)
+{
+	world_mount();
+	task_start(look_whether, "/mnt/no/way/file");
+	task_start(look_whether, "/mnt/no/way/../way/file");
+	task_start(never_find, "/mnt/no/way/other");
+	task_start(make_the_way, NULL);
+	ring_run();
+	world_unmount();
+}
+
 /* ---- they go --------------------------------------------------------------------------------- */
 
 static void forget_them(void *unused)

@@ -224,6 +224,38 @@ RING_PROGRAM(direct_chmod, world_tmpfs, 100)
 	change_rights(forbid_and_allow, 0755, 0, "/mnt/up/dir/file");
 }
 
+/* The versions' epoch ends on the way. */
+RING_PROGRAM(direct_epoch_ends, world_tmpfs, 100)
+{
+	prefix_last_version = (prefix_last_version | ~0u) - 2 - ROUNDS;
+	change_rights(forbid_and_allow, 0755, 0, "/mnt/up/dir/file");
+}
+
+/* In another epoch the lower halves of versions come again, those, too, that the stranger knows. */
+RING_PROGRAM(direct_epochs_differ, world_tmpfs, 100)
+{
+	struct path directory;
+	u64 first = prefix_last_version;
+
+	make_up();
+	CHECK_EQUAL(find_path("/mnt/up", 0, &directory), 0);
+	make_stranger("/mnt/up/dir/file");
+	u64 last = prefix_last_version;
+
+	for (u64 version = first; version <= last; version++) {
+		prefix_last_version += 1ull << 32;
+		prefix_last_version = prefix_last_version >> 32 << 32 | (u32)version;
+		CHECK_EQUAL(vfs_chmod(&directory, 0), 0);
+		set_cred(get_cred(stranger));
+		CHECK_EQUAL(stat_path("/mnt/up/dir/file"), -EACCES);
+		set_cred(get_cred(&init_cred));
+		CHECK_EQUAL(vfs_chmod(&directory, 0755), 0);
+	}
+	path_put(&directory);
+	put_cred(stranger);
+	world_unmount();
+}
+
 /* By a text that is not canonical. */
 RING_PROGRAM(direct_alias_chmod, world_tmpfs, 100)
 {
