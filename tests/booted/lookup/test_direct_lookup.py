@@ -61,7 +61,9 @@ mount -t tmpfs none /tmp/a/b; look /tmp/last; umount /tmp/a/b; look /tmp/last
 look /tmp/no/way/f; mkdir /tmp/no; look /tmp/no/way/f; mkdir /tmp/no/way; echo five > /tmp/no/way/f; look /tmp/no/way/f
 rm -r /tmp/no; look /tmp/no/way/f
 """
-FOUND_BY_ALIAS = "one one one one 1 two two z none none one none none three none four none four none none five none".split()
+FOUND_BY_ALIAS = (
+    "one one one one 1 two two z none none one none none three none four none four none none five none".split()
+)
 
 # The same text from the same directory, before and after chroot(2): an absolute link leads elsewhere.
 JAIL = """
