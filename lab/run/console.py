@@ -18,6 +18,10 @@ from typing import Any, BinaryIO
 
 from lab.run.options import Options
 
+GATHER = (
+    0.003  # seconds: QEMU hands the console on byte by byte, and to be woken for each costs more than the guest's run
+)
+
 
 def execute(command: list[str], options: Options, folder: Path, sink, source) -> tuple[int | str, bytes]:
     """Run QEMU to its end: its exit status, or "timeout" or "hang", and what the console said."""
@@ -80,6 +84,7 @@ def _pump(
                     if typist and not typist.forward():
                         selector.unregister(key.fileobj)
                     continue
+                time.sleep(GATHER)
                 data = os.read(console, 65536)
                 if not data:
                     return process.wait(), b"".join(output)

@@ -51,12 +51,19 @@ static __always_inline bool direct_allows(const struct direct_entry *entry)
 	return prefix_allows(smp_load_acquire(&current->cred->prefix), READ_ONCE(entry->version));
 }
 
-/* Is @text one component of less than eight bytes? It is walked in fewer steps. */
-static __always_inline bool is_short_component(const char *text)
+/* Is @text walked in fewer steps than its signature takes? So it is if it is shorter than eight
+ * bytes, or is one component, as far as sixteen bytes tell. */
+static __always_inline bool direct_is_longer(const char *text)
 {
-	u64 ends = component_ends(load_word(text));
+	u64 word = load_word(text);
 
-	return ends && !text[(u32)__builtin_ctzll(ends) >> 3];
+	if ((word - component_bytes.ones) & ~word & component_bytes.tops)
+		return true;
+	if (likely(component_ends(word)))
+		return false;
+	u64 ends = component_ends(load_word(text + 8));
+
+	return ends && !text[8 + ((u32)__builtin_ctzll(ends) >> 3)];
 }
 
 /* The entry of @signature, or NULL. */

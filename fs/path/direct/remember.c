@@ -24,18 +24,19 @@ static enum direct_result arrive_by_alias(struct lockless_walk *walk,
 					  const struct direct_entry *from)
 {
 	const struct direct_alias *alias = alias_find(walk);
-	const struct lockless_walk begun = {
-		.path = walk->path, .inode = walk->inode, .sequence = walk->sequence};
+	const struct path start = walk->path;
+	struct inode *inode = walk->inode;
+	u32 sequence = walk->sequence;
 
 	if (!alias)
 		return DIRECT_UNKNOWN;
 	enum direct_result result =
-		direct_arrive(walk, walk->path.dentry, from, direct_probe(&alias->target));
+		direct_arrive(walk, start.dentry, from, direct_probe(&alias->target));
 
 	if (alias->below && result == DIRECT_FOUND) { /* it is there now: to be walked */
-		walk->path = begun.path;
-		walk->inode = begun.inode;
-		walk->sequence = begun.sequence;
+		walk->path = start;
+		walk->inode = inode;
+		walk->sequence = sequence;
 		return DIRECT_UNKNOWN;
 	}
 	return result;

@@ -336,8 +336,7 @@ static __always_inline int walk_without_locks(int dfd, const char *name, unsigne
 	walk->links = walk->depth = 0;
 #ifdef CONFIG_DCACHE_FASTPATH
 	walk->direct.tried = false;
-	/* one short component is walked in fewer steps */
-	if (use != LOCKLESS_PARENT && !is_short_component(walk->left)) {
+	if (use != LOCKLESS_PARENT && !direct_is_longer(walk->left)) {
 		enum direct_result result = direct_find(walk, walk->left);
 
 		if (likely(result == DIRECT_FOUND))
