@@ -205,8 +205,10 @@ RING_PROGRAM(direct_alias_below, world_tmpfs, 60)
 static void forget_them(void *unused)
 {
 	(void)unused;
+#ifdef CONFIG_DCACHE_FASTPATH
 	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user())
 		direct_forget_all();
+#endif
 }
 
 RING_PROGRAM(direct_alias_forgotten, world_tmpfs, 60)
