@@ -9,21 +9,6 @@ s64 sys_close(int fd)
 	return fd_close(fd);
 }
 
-s64 sys_close_range(u32 first, u32 last, u32 flags)
-{
-	enum { CLOSE_RANGE_CLOEXEC = 4 };
-	int fd = (int)min(first, (u32)FILE_TABLE_MAX);
-
-	if (first > last || (flags & ~(u32)CLOSE_RANGE_CLOEXEC))
-		return -EINVAL;
-	for (; (fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last; fd++)
-		if (flags & CLOSE_RANGE_CLOEXEC)
-			fd_set_flags(fd, FD_CLOEXEC);
-		else
-			fd_close(fd);
-	return 0;
-}
-
 s64 sys_dup3(int old, int new, int flags)
 {
 	if (old == new || (flags & ~O_CLOEXEC))

@@ -75,17 +75,6 @@ s64 sys_rt_sigreturn(void)
 	arch_return_to_user();
 }
 
-s64 sys_rt_sigpending(u64 *set, size_t set_size)
-{
-	if (set_size > sizeof(u64))
-		return -EINVAL;
-
-	const struct signal_state *own = current->signals;
-	u64 pending = (current->process->pending | own->pending) & own->blocked;
-
-	return write_user(set, &pending, set_size);
-}
-
 s64 sys_sigaltstack(const void *user_new, void *user_old)
 {
 	struct signal_stack *stack = &current->signals->stack, new, old = *stack;
@@ -129,6 +118,36 @@ s64 sys_rt_sigsuspend(const u64 *user_set, size_t set_size)
 	TRY(get_signal_set(user_set, set_size, &set));
 	signal_set_temporarily(set);
 	return sys_pause();
+}
+
+s64 sys_rt_sigtimedwait(const u64 *user_set, void *user_info, const void *timeout, size_t set_size)
+{
+	struct signal_state *signals = current->signals;
+	u8 whole[SIGINFO_USER_SIZE] = {0};
+	struct siginfo info;
+	u64 set, deadline;
+
+	TRY(get_signal_set(user_set, set_size, &set));
+	TRY(get_deadline(timeout, &deadline));
+	set &= ~SIGNALS_UNBLOCKABLE;
+	set_current_state(TASK_INTERRUPTIBLE);
+	/* Unblocked while we sleep, so that sending one wakes us, and one that is there ends it. */
+	signal_set_temporarily(signals->blocked & ~set);
+
+	bool in_time = schedule_until(deadline);
+
+	__set_current_state(TASK_RUNNING);
+	spin_lock_irq(&process_lock);
+
+	int signo = signal_dequeue(~set, &info);
+
+	spin_unlock_irq(&process_lock);
+	signal_set_blocked(signals->saved_blocked);
+	if (!signo)
+		return in_time ? -EINTR : -EAGAIN;
+	memcpy(whole, &info, sizeof(info));
+	TRY(write_user_if_given(user_info, whole, sizeof(whole)));
+	return signo;
 }
 
 /* ---- calls: sending -------------------------------------------------------------------------- */

@@ -257,6 +257,24 @@ def rooms_text(kconfig):
     return f"# Written by lab/build/configure.py.\nABSENT_ROOMS := {' '.join(absent)}\n"
 
 
+def assign_all(kconfig, settings):
+    """Make all the settings, in any order: what is refused before another is made is tried again behind it."""
+    left = list(settings)
+    while left:
+        refused = []
+        for setting in left:
+            name, equals, value = setting.partition("=")
+            if not equals:
+                raise ConfigureError(f"'{setting}' is not NAME=VALUE. Names:\n  " + "\n  ".join(settable(kconfig)))
+            try:
+                assign(kconfig, name, value)
+            except ConfigureError as error:
+                refused.append((setting, error))
+        if len(refused) == len(left):
+            raise refused[0][1]
+        left = [setting for setting, _ in refused]
+
+
 def configure(output, defconfig=None, settings=(), save=False):
     """Write the build's headers below @output. Returns the parsed Kconfig."""
     kconfig = load_kconfig(output)
@@ -267,11 +285,7 @@ def configure(output, defconfig=None, settings=(), save=False):
         load_config(kconfig, saved)
     elif (TOP / "configs" / "default_defconfig").exists():
         load_config(kconfig, defconfig_path("default"))
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise ConfigureError(f"'{setting}' is not NAME=VALUE. Names:\n  " + "\n  ".join(settable(kconfig)))
-        assign(kconfig, name, value)
+    assign_all(kconfig, settings)
     for setting in settings:
         check_asked(kconfig, *setting.split("=", 1))
     if save:

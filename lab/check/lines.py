@@ -59,7 +59,7 @@ ROOMS = (
     Room("buffers so looked up", "BUFFER_LOCK=sequence", ("fs/block/unlocked.h",), symbol="BUFFER_LOCK_SEQUENCE"),
     Room("inodes so looked up", "INODE_LOCK=sequence", ("fs/inode/unlocked.h",), symbol="INODE_LOCK_SEQUENCE"),
     Room("arithmetic of direct lookup", "DCACHE_FASTPATH=y", ("arch/x86/*/wide.[ch]",)),
-    Room(".. as in Plan 9", "DOTDOT=lexical", ("fs/path/alias/lexical.[ch]",), symbol="DOTDOT_LEXICAL"),
+    Room(".. as in Plan 9", "DOTDOT_LEXICAL=y", ("fs/path/lexical/*",), symbol="DOTDOT_LEXICAL"),
     Room("ticket locks", "SPINLOCK_TICKET=y", (), symbol="SPINLOCK_TICKET"),
     Room("pruning aggressively", "DENTRY_SHRINK=aggressive", (), symbol="DENTRY_SHRINK_AGGRESSIVE"),
     Room("pruning by priority", "DENTRY_SHRINK=priority", (), symbol="DENTRY_SHRINK_PRIORITY"),

@@ -105,7 +105,7 @@ static u64 forget_bucket(u32 bucket)
 
 u64 direct_forget_all(void)
 {
-	u64 count = alias_forget_all();
+	u64 count = alias_forget_all() + prefix_forget_all();
 
 	for (u64 bucket = 0; bucket < path_cache_hash.entries; bucket++)
 		count += forget_bucket((u32)bucket);

@@ -20,29 +20,62 @@ bool prefix_find_further(u32 *set, u32 word)
 	return false;
 }
 
+/* All caches, whose credentials have not been freed; and cred->prefix of these, but to read. */
+static DEFINE_SPINLOCK(caches_lock);
+static LIST_HEAD(caches);
+
 static void free_cache(struct rcu_head *head)
 {
 	kfree(container_of(head, struct prefix_cache, rcu));
 }
 
+/* @cred has @cache (NULL: none) from now on, and no more what it had. */
+static void replace(struct cred *cred, struct prefix_cache *cache)
+{
+	struct prefix_cache *old = cred->prefix;
+
+	lockdep_assert_held(&caches_lock);
+	smp_store_release(&cred->prefix, cache);
+	if (cache)
+		list_add(&cache->link, &caches);
+	if (old) {
+		list_del(&old->link);
+		call_rcu(&old->rcu, free_cache);
+	}
+}
+
 /* @cred gets a cache of @epoch, in place of what it has, if that is older. */
 static void new_cache(struct cred *cred, u32 epoch)
 {
-	struct prefix_cache *old = READ_ONCE(cred->prefix), *cache;
 	const u32 sets = KB(CONFIG_PREFIX_KB) / 4 / CONFIG_PREFIX_WAYS;
+	struct prefix_cache *cache;
 
-	if (!old && __atomic_fetch_add(&cred->prefix_asked, 1, __ATOMIC_RELAXED) < PREFIX_PATIENCE)
+	if (__atomic_fetch_add(&cred->prefix_asked, 1, __ATOMIC_RELAXED) < PREFIX_PATIENCE)
 		return;
 	cache = kzalloc(sizeof(*cache) + KB(CONFIG_PREFIX_KB), GFP_KERNEL | GFP_NOWARN);
 	if (!cache)
 		return;
 	cache->mask = (1u << (31 - __builtin_clz(sets))) - 1;
 	cache->epoch = epoch;
-	if (!__atomic_compare_exchange_n(&cred->prefix, &old, cache, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_RELAXED))
+	cache->cred = cred;
+	spin_lock(&caches_lock);
+	bool older = !cred->prefix || cred->prefix->epoch < epoch;
+
+	if (older)
+		replace(cred, cache);
+	spin_unlock(&caches_lock);
+	if (!older)
 		kfree(cache); /* another thread was first */
-	else if (old)
-		call_rcu(&old->rcu, free_cache);
+}
+
+u64 prefix_forget_all(void)
+{
+	u64 count = 0;
+
+	guard(spinlock, &caches_lock);
+	for (; !list_empty(&caches); count++)
+		replace(list_first_entry(&caches, struct prefix_cache, link)->cred, NULL);
+	return count;
 }
 
 /* Its epoch, or 0. */
@@ -107,7 +140,9 @@ const struct cred *cred_or_equal(struct cred *cred)
 
 void free_cred(struct cred *cred)
 {
-	kfree(cred->prefix);
+	spin_lock(&caches_lock);
+	replace(cred, NULL);
+	spin_unlock(&caches_lock);
 	kfree(cred);
 }
 

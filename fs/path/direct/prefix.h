@@ -7,7 +7,7 @@
  * version first (direct.h), so that nothing has to be found and taken out of here. A version is
  * given once, to one place, so it says which place it is of. It is a number of 64 bits, of which a
  * word of the cache has the lower half; the upper half, the epoch, is that of a whole cache. When
- * it ends there is another cache.
+ * it ends there is another cache, and when memory does there is none.
  *
  * Sets of PREFIX_WAYS words, the one used last in front. Readers and writers take no lock, for each
  * word is true by itself; that one is lost, or stands there twice, when two threads of a credential
@@ -24,6 +24,8 @@
 struct prefix_cache {
 	u32 epoch; /* as long as it lives, like: */
 	u32 mask;  /* the number of sets, a power of two, less 1 */
+	struct cred *cred;
+	struct list_head link; /* in the list of all */
 	struct rcu_head rcu;
 	u32 words[];
 };
@@ -52,6 +54,8 @@ static __always_inline bool prefix_allows(struct prefix_cache *cache, u64 versio
 /* Current may reach the place of @version. A credential that has asked but a few times has no cache
  * yet, nor one for which there is no memory. Does not sleep. */
 void prefix_remember(u64 version);
+/* Free the caches of all credentials: how many there were. Does not sleep. */
+u64 prefix_forget_all(void);
 /* A version that no place has, nor ever had. */
 u64 prefix_new_version(void);
 /* The newest of all. Tests have it stand just before the end of an epoch. */

@@ -10,7 +10,7 @@
 #include "fs/path/dcache.h"
 #ifdef CONFIG_DCACHE_FASTPATH
 #include "fs/path/direct/find.h"
-#include "fs/path/alias/lexical.h"
+#include "fs/path/lexical/lexical.h"
 #endif
 
 /* As dentry_compare(), of a dentry that may be changing: then what comes out means nothing, as its

@@ -1,7 +1,7 @@
 /* lexical.c - see lexical.h. */
 #ifdef CONFIG_DOTDOT_LEXICAL
 
-#include "fs/path/alias/lexical.h"
+#include "fs/path/lexical/lexical.h"
 #include "fs/path/lockless/component.h"
 
 /* May ".." stand in @text, which has eight readable bytes behind its end? */

@@ -1,0 +1,55 @@
+/*
+ * small_calls.c - calls of a few lines: clock_settime(2), get_robust_list(2), rt_sigpending(2),
+ * close_range(2).
+ */
+#include "kernel/proc/process.h"
+
+s64 sys_clock_settime(int clock, const void *time)
+{
+	u64 ns;
+
+	if (clock != CLOCK_REALTIME)
+		return -EINVAL;
+	TRY(get_timespec(time, &ns));
+	if (!capable(current->cred))
+		return -EPERM;
+	realtime_set(ns);
+	return 0;
+}
+
+/* Of the thread itself: musl asks, to learn whether there are robust lists. */
+#define ROBUST_LIST_HEAD_SIZE 24 /* three words: futex.c */
+
+s64 sys_get_robust_list(int pid, u64 *head, size_t *size)
+{
+	if (pid && pid != current->pid)
+		return -EPERM;
+	TRY(put_user(ROBUST_LIST_HEAD_SIZE, size));
+	return put_user(current->robust_list, head);
+}
+
+s64 sys_rt_sigpending(u64 *set, size_t set_size)
+{
+	if (set_size > sizeof(u64))
+		return -EINVAL;
+
+	const struct signal_state *own = current->signals;
+	u64 pending = (current->process->pending | own->pending) & own->blocked;
+
+	return write_user(set, &pending, set_size);
+}
+
+s64 sys_close_range(u32 first, u32 last, u32 flags)
+{
+	enum { CLOSE_RANGE_CLOEXEC = 4 };
+	int fd = (int)min(first, (u32)FILE_TABLE_MAX);
+
+	if (first > last || (flags & ~(u32)CLOSE_RANGE_CLOEXEC))
+		return -EINVAL;
+	for (; (fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last; fd++)
+		if (flags & CLOSE_RANGE_CLOEXEC)
+			fd_set_flags(fd, FD_CLOEXEC);
+		else
+			fd_close(fd);
+	return 0;
+}
