@@ -82,7 +82,7 @@ static void look(void)
 {
 	char text[16] = "none";
 	for (int i = 0; i < 20; i++) {
-		int fd = open("l/file", O_RDONLY);
+		int fd = open("elsewhere/file", O_RDONLY);
 		if (fd >= 0)
 			text[read(fd, text, 15)] = 0;
 		close(fd);
@@ -93,7 +93,7 @@ int main(void)
 {
 	mkdir("/x", 0755); mkdir("/jail", 0755); mkdir("/jail/d", 0755); mkdir("/jail/x", 0755);
 	make("/x/file", "outside"); make("/jail/x/file", "inside");
-	symlink("/x", "/jail/d/l");
+	symlink("/x", "/jail/d/elsewhere");
 	chdir("/jail/d");
 	look();
 	chroot("/jail");
