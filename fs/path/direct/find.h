@@ -57,7 +57,7 @@ static __always_inline bool direct_is_longer(const char *text)
 {
 	u64 word = load_word(text);
 
-	if ((word - component_bytes.ones) & ~word & component_bytes.tops)
+	if (text_ends(word))
 		return true;
 	if (likely(component_ends(word)))
 		return false;

@@ -140,9 +140,10 @@ const struct cred *cred_or_equal(struct cred *cred)
 
 void free_cred(struct cred *cred)
 {
-	spin_lock(&caches_lock);
-	replace(cred, NULL);
-	spin_unlock(&caches_lock);
+	if (READ_ONCE(cred->prefix)) { /* most have none, and nobody else gives it one now */
+		guard(spinlock, &caches_lock);
+		replace(cred, NULL);
+	}
 	kfree(cred);
 }
 

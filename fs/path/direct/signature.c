@@ -14,8 +14,8 @@ static struct component_bytes bytes; /* as component_bytes, whose file stands ab
 
 typedef void multiply_add(u64 sum[SIGNATURE_LIMBS], const u64 factor[SIGNATURE_LIMBS], u64 word);
 
-/* The top bit of the first byte of @word that is NUL, and perhaps of others behind it; 0: none. */
-static __always_inline u64 text_ends(u64 word)
+/* As text_ends(). */
+static __always_inline u64 ends_of(u64 word)
 {
 	return (word - bytes.ones) & ~word & bytes.tops;
 }
@@ -32,7 +32,7 @@ static __always_inline void go_on(struct signature *sum, const struct signature 
 
 	for (;; at += 8, key += SIGNATURE_LIMBS) {
 		word = load_word(at);
-		ends = text_ends(word);
+		ends = ends_of(word);
 		if (ends)
 			break;
 		add(so_far.limb, key, word << shift | carried);

@@ -12,8 +12,8 @@ static bool may_have_parents(const char *text)
 
 	for (;; text += 8) {
 		u64 word = load_word(text), others = word ^ all_dots;
-		u64 dots = (others - component_bytes.ones) & ~others & component_bytes.tops;
-		u64 ends = (word - component_bytes.ones) & ~word & component_bytes.tops;
+		u64 dots = text_ends(others); /* a dot is NUL there */
+		u64 ends = text_ends(word);
 
 		if (dots & (dots << 8 | before))
 			return true;

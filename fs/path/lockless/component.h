@@ -28,6 +28,12 @@ extern const struct component_bytes {
 	u64 ones, tops, slashes;
 } component_bytes;
 
+/* The top bit of the first byte of @word that is NUL, and perhaps of others behind it; 0: none. */
+static __always_inline u64 text_ends(u64 word)
+{
+	return (word - component_bytes.ones) & ~word & component_bytes.tops;
+}
+
 /* The top bit of the first byte of @word that ends a component, and perhaps of others behind it; 0:
  * there is none. */
 static __always_inline u64 component_ends(u64 word)
