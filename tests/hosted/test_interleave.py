@@ -142,8 +142,7 @@ def test_program_with_direct_lookup(direct_ring, program):
 
 @pytest.mark.parametrize("program", NAMES)
 def test_program_with_complete_directories(names_ring, program):
-    """Those of the walk in fewer runs: what they are for is shown without these rooms."""
-    passes(names_ring, program, 200 if program.startswith("lockless_") else RUNS.get(program, USUAL_RUNS))
+    passes(names_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
 @pytest.mark.parametrize("toy", PLANTED)
