@@ -53,7 +53,7 @@ struct direct_entry {
 };
 
 /* How a direct lookup ends. */
-enum direct_result { DIRECT_UNKNOWN, DIRECT_FOUND, DIRECT_ABSENT };
+enum direct_result { DIRECT_UNKNOWN, DIRECT_FOUND, DIRECT_ABSENT, DIRECT_BELOW_FILE };
 
 /*
  * A walk from @dfd by @name, of which direct_find() (find.h) knew nothing, has come to @path, which
@@ -61,9 +61,10 @@ enum direct_result { DIRECT_UNKNOWN, DIRECT_FOUND, DIRECT_ABSENT };
  */
 void direct_remember(const struct lockless_walk *walk, int dfd, const char *name,
 		     const struct path *path, u32 sequence);
-/* End the reader's section of a walk that has found that there is no such name; if that was the
- * last one of the path, and is in the cache, it is remembered. May sleep. */
-void direct_end_absent(const struct lockless_walk *walk, int dfd, const char *name);
+/* End the reader's section of a walk that leads nowhere, by @error: -ENOENT, there is no such name;
+ * or -ENOTDIR, it stands on what is no directory. What the cache has of that is remembered. May
+ * sleep. */
+void direct_end_nowhere(const struct lockless_walk *walk, int error, int dfd, const char *name);
 /* entries.c: @path, which is referenced, gets an entry of that version, in place of what its dentry
  * has. false: there is no memory, or somebody else's was first. May sleep. */
 bool direct_enter(const struct path *path, const struct signature *signature, u32 mount_sequence,

@@ -126,8 +126,8 @@ enum direct_result direct_find_further(struct lockless_walk *walk, const struct 
 
 /*
  * From where @walk has begun, look for @text, which has no slash in front: DIRECT_FOUND, and @walk
- * stands there; DIRECT_ABSENT: there is no such name; DIRECT_UNKNOWN: walk->direct is what
- * direct_remember() wants to know. Between rcu_read_lock() and rcu_read_unlock(); writes nothing
+ * stands there; DIRECT_ABSENT: there is no such name; DIRECT_BELOW_FILE: the text goes on below what
+ * is no directory; DIRECT_UNKNOWN: walk->direct is what direct_remember() wants to know. Between rcu_read_lock() and rcu_read_unlock(); writes nothing
  * that others read.
  */
 static __always_inline enum direct_result direct_find(struct lockless_walk *walk, const char *text)
@@ -149,6 +149,34 @@ static __always_inline enum direct_result direct_find(struct lockless_walk *walk
 	if (likely(result != DIRECT_UNKNOWN))
 		return result;
 	return direct_find_further(walk, from, changes);
+}
+
+/* Is it remembered that a text goes on below what is absent, or no directory? */
+#if defined(CONFIG_DCACHE_SYMLINK_ALIAS) && defined(CONFIG_DCACHE_NEGATIVE)
+#define DIRECT_KEEPS_BELOW true
+#else
+#define DIRECT_KEEPS_BELOW false
+#endif
+
+/* Does @walk stand on what is neither a directory nor a link, so that nothing is below? */
+static __always_inline bool direct_is_file(const struct lockless_walk *walk)
+{
+	umode_t mode = walk->inode ? READ_ONCE(walk->inode->mode) : 0;
+
+	return mode && !S_ISDIR(mode) && !S_ISLNK(mode) && lockless_still_there(walk);
+}
+
+/* A walk has ended with *@walked, LOCKLESS_PART or less: does it lead nowhere? *@walked: by which
+ * error, then. Only where that is remembered does it count that it stands on what is no directory.
+ */
+static __always_inline bool direct_leads_nowhere(const struct lockless_walk *walk, int *walked)
+{
+	if (*walked < 0)
+		return true;
+	if (!DIRECT_KEEPS_BELOW || !walk->direct.tried || !direct_is_file(walk))
+		return false;
+	*walked = -ENOTDIR;
+	return true;
 }
 
 /* Is what @walk has found, which was not known, to be remembered? */

@@ -9,13 +9,6 @@
 #include "fs/inode/permission.h"
 #include "core/memory/slab.h"
 
-/* Is it remembered that a text leads below what is absent? */
-#if defined(CONFIG_DCACHE_SYMLINK_ALIAS) && defined(CONFIG_DCACHE_NEGATIVE)
-#define DIRECT_KEEPS_BELOW true
-#else
-#define DIRECT_KEEPS_BELOW false
-#endif
-
 /* ---- what is not found ----------------------------------------------------------------------- */
 
 #ifdef CONFIG_DCACHE_SYMLINK_ALIAS
@@ -33,13 +26,14 @@ static enum direct_result arrive_by_alias(struct lockless_walk *walk,
 	enum direct_result result =
 		direct_arrive(walk, start.dentry, from, direct_probe(&alias->target));
 
-	if (alias->below && result == DIRECT_FOUND) { /* it is there now: to be walked */
-		walk->path = start;
-		walk->inode = inode;
-		walk->sequence = sequence;
-		return DIRECT_UNKNOWN;
-	}
-	return result;
+	if (!alias->below || result != DIRECT_FOUND)
+		return result;
+	if (direct_is_file(walk))
+		return DIRECT_BELOW_FILE;
+	walk->path = start; /* it is there now, and the text goes on: to be walked */
+	walk->inode = inode;
+	walk->sequence = sequence;
+	return DIRECT_UNKNOWN;
 }
 #else
 #define arrive_by_alias(walk, from) DIRECT_UNKNOWN
@@ -234,7 +228,8 @@ static int start_of(int dfd, bool at_root, struct path *start)
 	return 0;
 }
 
-/* As direct_remember(); with @below the text of @name goes on below @path, which is absent. */
+/* As direct_remember(); with @below the text of @name goes on below @path, which is absent or no
+ * directory. */
 static void remember(const struct lockless_walk *walk, int dfd, const char *name,
 		     const struct path *path, u32 sequence, bool below)
 {
@@ -262,19 +257,28 @@ void direct_remember(const struct lockless_walk *walk, int dfd, const char *name
 	remember(walk, dfd, name, path, sequence, false);
 }
 
-void direct_end_absent(const struct lockless_walk *walk, int dfd, const char *name)
+/* Is something left of the path's text behind the component at which @walk has stopped? */
+static bool goes_on(const struct lockless_walk *walk)
 {
-	struct path path = {walk->path.mount, walk->special};
 	const struct component *last = walk->component;
+
+	return walk->depth || *skip_slashes(last->name + last->length);
+}
+
+void direct_end_nowhere(const struct lockless_walk *walk, int error, int dfd, const char *name)
+{
+	bool on_file = error == -ENOTDIR;
+	struct path path = {walk->path.mount, on_file ? walk->path.dentry : walk->special};
+	u32 sequence = on_file ? walk->sequence : walk->special_sequence;
 	bool walked = direct_is_new(walk) && path.dentry;
-	bool below = walked && (walk->depth || *skip_slashes(last->name + last->length));
+	bool below = walked && (on_file || goes_on(walk));
 	bool known = walked && (!below || DIRECT_KEEPS_BELOW) &&
 		     atomic_inc_not_zero(&path.dentry->refcount);
 	bool held = known && percpu_ref_tryget(&path.mount->references);
 
 	rcu_read_unlock();
 	if (held) {
-		remember(walk, dfd, name, &path, walk->special_sequence, below);
+		remember(walk, dfd, name, &path, sequence, below);
 		path_put(&path);
 	} else if (known) {
 		dput(path.dentry);

@@ -329,13 +329,13 @@ static __always_inline int walk_without_locks(int dfd, const char *name, unsigne
 	walk->flags = flags;
 #ifdef CONFIG_DCACHE_FASTPATH
 	lexical_begin(name);
+	walk->direct.tried = false;
 #endif
 	if (unlikely(!*name) || !begin(walk, dfd, *name == '/'))
 		return LOCKLESS_NOT;
 	walk->left = skip_slashes(name);
 	walk->links = walk->depth = 0;
 #ifdef CONFIG_DCACHE_FASTPATH
-	walk->direct.tried = false;
 	if (use != LOCKLESS_PARENT && !direct_is_longer(walk->left)) {
 		enum direct_result result = direct_find(walk, walk->left);
 
@@ -343,6 +343,8 @@ static __always_inline int walk_without_locks(int dfd, const char *name, unsigne
 			return LOCKLESS_ALL;
 		if (result == DIRECT_ABSENT && use == LOCKLESS_FIND)
 			return -ENOENT;
+		if (result == DIRECT_BELOW_FILE)
+			return -ENOTDIR;
 	}
 #endif
 	while (*walk->left) {
@@ -412,8 +414,8 @@ static __always_inline int end_with_reference(int walked, const struct lockless_
 					      struct last *last, struct path *path)
 {
 #ifdef CONFIG_DCACHE_FASTPATH
-	if (unlikely(walked < 0)) {
-		direct_end_absent(walk, dfd, name);
+	if (unlikely(walked <= LOCKLESS_PART) && direct_leads_nowhere(walk, &walked)) {
+		direct_end_nowhere(walk, walked, dfd, name);
 		return walked;
 	}
 #endif

@@ -200,6 +200,59 @@ RING_PROGRAM(direct_alias_below, world_tmpfs, 60)
 	world_unmount();
 }
 
+/* ---- below what is no directory --------------------------------------------------------------- */
+
+/* A file has nothing below; then a directory is there, and then a link to another one. */
+static void make_it_a_directory(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(stat_path("/mnt/thing/below/file"), -ENOTDIR);
+		remove_file("/mnt/thing");
+		leads_nowhere("/mnt/thing/below/file");
+		make_directory("/mnt/thing", 0755);
+		make_directory("/mnt/thing/below", 0755);
+		make_file("/mnt/thing/below/file");
+		CHECK_EQUAL(stat_path("/mnt/thing/below/file"), 0);
+		remove_file("/mnt/thing/below/file");
+		make_file("/mnt/other");
+		CHECK_EQUAL(stat_path("/mnt/other/below/file"), -ENOTDIR);
+		CHECK_EQUAL(sys_symlinkat("two", AT_FDCWD, "/mnt/link"), 0);
+		move("/mnt/link", "/mnt/other", 0);
+		leads_to("/mnt/other/below/file", file_of_two);
+		remove_directory("/mnt/thing/below");
+		remove_directory("/mnt/thing");
+		move("/mnt/other", "/mnt/thing", 0);
+		leads_to("/mnt/thing/below/file", file_of_two);
+		make_file("/mnt/new");
+		move("/mnt/new", "/mnt/thing", 0);
+	}
+}
+
+static void look_below(void *path)
+{
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		int error = stat_path(path);
+
+		CHECK(error == 0 || error == -ENOENT || error == -ENOTDIR);
+	}
+}
+
+RING_PROGRAM(direct_alias_below_file, world_tmpfs, 60)
+{
+	world_mount();
+	make_directory("/mnt/two", 0755);
+	make_directory("/mnt/two/below", 0755);
+	make_file("/mnt/two/below/file");
+	make_file("/mnt/thing");
+	file_of_two = number_of("/mnt/two/below/file");
+	task_start(look_below, "/mnt/thing/below/file");
+	task_start(look_below, "/mnt/other/below/file");
+	task_start(make_it_a_directory, NULL);
+	ring_run();
+	world_unmount();
+}
+
 /* ---- they go --------------------------------------------------------------------------------- */
 
 static void forget_them(void *unused)
