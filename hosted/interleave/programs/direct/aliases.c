@@ -253,6 +253,32 @@ RING_PROGRAM(direct_alias_below_file, world_tmpfs, 60)
 	world_unmount();
 }
 
+/* What was the directory of the path gets another name, and becomes a file there. */
+static void make_another_a_file(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		move("/mnt/one", "/mnt/two", RENAME_EXCHANGE);
+		remove_file("/mnt/two/file");
+		remove_directory("/mnt/two");
+		make_file("/mnt/two");
+		remove_file("/mnt/two");
+		make_directory("/mnt/two", 0755);
+		make_file("/mnt/two/file");
+	}
+}
+
+RING_PROGRAM(direct_alias_other_file, world_tmpfs, 60)
+{
+	make_one_and_two();
+	task_start(always_find, "/mnt/one/file");
+	task_start(always_find, "/mnt/one/file");
+	task_start(look_whether, "/mnt/one/other");
+	task_start(make_another_a_file, NULL);
+	ring_run();
+	world_unmount();
+}
+
 /* ---- they go --------------------------------------------------------------------------------- */
 
 static void forget_them(void *unused)
