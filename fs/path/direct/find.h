@@ -126,9 +126,9 @@ enum direct_result direct_find_further(struct lockless_walk *walk, const struct 
 
 /*
  * From where @walk has begun, look for @text, which has no slash in front: DIRECT_FOUND, and @walk
- * stands there; DIRECT_ABSENT: there is no such name; DIRECT_BELOW_FILE: the text goes on below what
- * is no directory; DIRECT_UNKNOWN: walk->direct is what direct_remember() wants to know. Between rcu_read_lock() and rcu_read_unlock(); writes nothing
- * that others read.
+ * stands there; DIRECT_ABSENT: there is no such name; DIRECT_BELOW_FILE: the text goes on below
+ * what is no directory; DIRECT_UNKNOWN: walk->direct is what direct_remember() wants to know.
+ * Between rcu_read_lock() and rcu_read_unlock(); writes nothing that others read.
  */
 static __always_inline enum direct_result direct_find(struct lockless_walk *walk, const char *text)
 {

@@ -48,10 +48,10 @@ static char *last_to_take(char *text, char *end)
 	while (name > text && name[-1] != '/')
 		name--;
 	size_t length = (size_t)(end - name);
-	bool stays = !length || is_parent(name, length) || (length == 1 && *name == '.');
-	return stays ? NULL : name;
+	return !length || is_parent(name, length) ? NULL : name;
 }
 
+/* Without "." on the way, which is nothing to take away, and what ".." takes. */
 static noinline void shorten(char *text)
 {
 	char *kept = text; /* the end of what is kept, which is behind a slash, or at the start */
@@ -60,7 +60,8 @@ static noinline void shorten(char *text)
 	while (*name) {
 		size_t length = component_length(name);
 		const char *next = skip_slashes(name + length);
-		char *taken = NULL;
+		bool is_here = length == 1 && *name == '.';
+		char *taken = is_here && *next ? kept : NULL;
 
 		if (is_parent(name, length) && *next && kept > text) {
 			char *end = kept;
