@@ -13,8 +13,9 @@
  * Where an absolute link and ".." lead depends on the root of who walks: aliases are of those, and
  * for those, who have the root of the tree.
  *
- * With DCACHE_NEGATIVE there are aliases of what is absent since a component before the last is:
- * such a text leads to nothing as long as the path of that component does.
+ * With DCACHE_NEGATIVE there are aliases of what is absent since a component before the last is
+ * absent, or no directory: such a text leads to nothing as long as the path of that component does,
+ * and below a file as long as that leads to one.
  *
  * There is a fixed number of places, each for the newest alias of those that share it. Readers take
  * no lock and write nothing; an alias is freed a grace period after it has been replaced.
@@ -32,7 +33,7 @@ struct direct_alias {
 	u64 version; /* of prefix.h: who may go that way */
 	u32 changes, mount_sequence;
 	u32 follow; /* LOOKUP_FOLLOW, if a link at the end was to be followed, or 0 */
-	bool below; /* what is absent: the target, and so the text */
+	bool below; /* what is absent, or no directory: the target; so the text leads nowhere */
 	struct rcu_head rcu;
 };
 
@@ -59,7 +60,7 @@ static inline const struct direct_alias *alias_find(const struct lockless_walk *
 }
 
 /* What @walk was for leads to the place of the canonical path @target, or @below it, which is
- * absent: it does since before the walk began, if nothing has changed. */
+ * absent or no directory: it does since before the walk began, if nothing has changed. */
 void alias_keep(const struct lockless_walk *walk, const struct signature *target, bool below);
 /* Free them all: how many there were. Does not sleep. */
 u64 alias_forget_all(void);

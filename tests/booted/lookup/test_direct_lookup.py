@@ -49,8 +49,9 @@ ALIASES = """
 set -e; mkdir -p /tmp/a/b/c /tmp/z/c; echo one > /tmp/a/b/c/f; echo two > /tmp/z/c/f; ln -s a/b /tmp/l; ln -s /tmp/l/c/f /tmp/last
 look() { for i in 1 2 3 4 5 6 7 8 9 10; do cat $1 2> /dev/null || echo none; done | uniq; }
 look /tmp/l/c/f; look /tmp/last; look /tmp/a/b/../b/c/f; look /tmp/./a//b/c/f
-hits() { sed -n 's/^ hit: \\([0-9]*\\).*/\\1/p' /proc/hash/path; }
-before=$(hits); for i in 1 2 3 4 5 6 7 8 9 10; do cat /tmp/last; done > /dev/null; echo $(($(hits) - before >= 10))
+walked() { sed -n 's/^Dentry cache total lookups: \\([0-9]*\\).*/\\1/p' /proc/hash/dentry; }
+steps() { before=$(walked); for i in 1 2 3 4 5 6 7 8 9 10; do cat $1; done > /dev/null 2>&1; echo $(($(walked) - before)); }
+steps /tmp/a/b/c/f > /dev/null; echo $(($(steps /tmp/last) - $(steps /tmp/a/b/c/f) < 10))
 ln -sfn z /tmp/l; look /tmp/l/c/f; look /tmp/last; readlink /tmp/./l
 rm /tmp/l; look /tmp/l/c/f; look /tmp/last
 ln -s a/b /tmp/l; look /tmp/l/c/f
@@ -60,10 +61,15 @@ mv /tmp/a/b/c/f /tmp/a/b/c/g; look /tmp/last; echo four > /tmp/a/b/c/f; look /tm
 mount -t tmpfs none /tmp/a/b; look /tmp/last; umount /tmp/a/b; look /tmp/last
 look /tmp/no/way/f; mkdir /tmp/no; look /tmp/no/way/f; mkdir /tmp/no/way; echo five > /tmp/no/way/f; look /tmp/no/way/f
 rm -r /tmp/no; look /tmp/no/way/f
+below() { for i in 1 2 3 4 5 6 7 8 9 10; do cat /tmp/thing/below/f 2>&1 | tr -d ' '; done | uniq | sed 's/.*://'; }
+touch /tmp/thing; below; below; echo $(($(steps /tmp/thing/below/f) - $(steps /tmp/b/c/f) < 10))
+rm /tmp/thing; below; mkdir -p /tmp/thing/below; echo six > /tmp/thing/below/f; below; mv /tmp/thing /tmp/y; touch /tmp/thing; below
+ln -sf y /tmp/thing; below
 """
 FOUND_BY_ALIAS = (
-    "one one one one 1 two two z none none one none none three none four none four none none five none".split()
-)
+    "one one one one 1 two two z none none one none none three none four none four none none five none"
+    " Notadirectory Notadirectory 1 Nosuchfileordirectory six Notadirectory six"
+).split()
 
 # The same text from the same directory, before and after chroot(2): an absolute link leads elsewhere.
 JAIL = """
