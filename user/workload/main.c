@@ -8,9 +8,9 @@
 struct common common = {.seed = 1};
 
 static const struct load *const loads[] = {
-	&sdm_load,     &sdet_load,    &files_load,   &lat_load,	 &readdir_load,
-	&mkstemp_load, &maildir_load, &tree_load,    &miss_load, &ladder_load,
-	&change_load,  &listing_load, &programs_load};
+	&sdm_load,     &sdet_load,    &files_load,    &lat_load,    &readdir_load,
+	&mkstemp_load, &maildir_load, &tree_load,     &miss_load,   &ladder_load,
+	&change_load,  &listing_load, &programs_load, &collide_load};
 
 enum { LOADS = sizeof(loads) / sizeof(loads[0]) };
 

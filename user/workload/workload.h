@@ -62,7 +62,8 @@ struct load {
 };
 
 extern const struct load sdm_load, sdet_load, files_load, lat_load, readdir_load, mkstemp_load,
-	maildir_load, tree_load, miss_load, ladder_load, change_load, listing_load, programs_load;
+	maildir_load, tree_load, miss_load, ladder_load, change_load, listing_load, programs_load,
+	collide_load;
 
 /* What every load is told. */
 struct common {
