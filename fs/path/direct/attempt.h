@@ -10,10 +10,12 @@ struct direct_attempt {
 #ifdef CONFIG_DCACHE_SYMLINK_ALIAS
 	bool at_tree_root; /* the process, then */
 #endif
-	u32 changes; /* of the tree, that had ended when it began */
+	const char *hinted; /* the text, if it is not tried, since from's hint says that walking it
+			     * takes fewer steps; or NULL */
+	u32 changes;	    /* of the tree, that had ended when it began */
 	const struct dentry *start;
-	const struct direct_entry *from; /* the start's entry; NULL: it had none */
-	struct signature signature;	 /* of the path's text, if from is not NULL */
+	struct direct_entry *from;  /* the start's entry; NULL: it had none */
+	struct signature signature; /* of the path's text, if from is not NULL */
 };
 
 #endif

@@ -42,13 +42,15 @@
 #include "fs/path/direct/signature.h"
 #include "fs/path/lockless/lockless.h"
 
-/* A place's canonical path. Unchanged while it is in the table, but for its version. */
+/* A place's canonical path. Unchanged while it is in the table, but for its version and the hint.
+ */
 struct direct_entry {
 	struct path_table_link hash_link;
 	struct signature signature;
 	struct path path; /* not referenced: dentry->direct leads back here */
 	u64 version;	  /* of prefix.h */
 	u32 mount_sequence;
+	u64 absent, absent_mask; /* a hint: direct_hint() */
 	struct rcu_head rcu;
 };
 

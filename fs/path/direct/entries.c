@@ -30,7 +30,8 @@ bool direct_enter(const struct path *path, const struct signature *signature, u3
 	*entry = (struct direct_entry){.signature = *signature,
 				       .path = *path,
 				       .mount_sequence = mount_sequence,
-				       .version = version};
+				       .version = version,
+				       .absent_mask = ~0ull};
 	direct_forget(path->dentry); /* of another path */
 	path_table_lock(&path_table_instance, NULL, bucket);
 	bool first = __atomic_compare_exchange_n(&path->dentry->direct, &none, entry, false,

@@ -66,6 +66,31 @@ static __always_inline bool direct_is_longer(const char *text)
 	return ends && !text[8 + ((u32)__builtin_ctzll(ends) >> 3)];
 }
 
+/*
+ * A text whose first component is absent is walked in one step, fewer than its signature takes. Of
+ * each directory the last such component is known: the text's first word, and the mask of what of
+ * it is the component and the slash behind it. No more than a hint: whoever finds that it is not so
+ * takes it away, and where two write at once it is of neither.
+ */
+static inline void direct_hint(struct direct_entry *from, const struct component *absent)
+{
+	u64 mask = ~0ull >> (7 - absent->length) * 8;
+
+	WRITE_ONCE(from->absent, load_word(absent->name) & mask);
+	WRITE_ONCE(from->absent_mask, mask);
+}
+
+static inline void direct_unhint(struct direct_entry *from)
+{
+	WRITE_ONCE(from->absent_mask, ~0ull);
+	WRITE_ONCE(from->absent, 0); /* what no text begins with */
+}
+
+static __always_inline bool direct_is_hinted(const struct direct_entry *from, const char *text)
+{
+	return !((load_word(text) ^ READ_ONCE(from->absent)) & READ_ONCE(from->absent_mask));
+}
+
 /* The entry of @signature, or NULL. */
 static __always_inline struct direct_entry *direct_probe(const struct signature *signature)
 {
@@ -121,7 +146,7 @@ static __always_inline enum direct_result direct_arrive(struct lockless_walk *wa
  * entry @from of the start (NULL: it has none that counts): by an alias of it? If not, what else
  * direct_remember() wants to know is written down.
  */
-enum direct_result direct_find_further(struct lockless_walk *walk, const struct direct_entry *from,
+enum direct_result direct_find_further(struct lockless_walk *walk, struct direct_entry *from,
 				       u32 changes);
 
 /*
@@ -132,12 +157,18 @@ enum direct_result direct_find_further(struct lockless_walk *walk, const struct 
  */
 static __always_inline enum direct_result direct_find(struct lockless_walk *walk, const char *text)
 {
-	/* all that is looked at is as it was then, or later */
-	u32 changes = (u32)smp_load_acquire(&direct_changes.ended.counter);
 	struct dentry *start = walk->path.dentry;
-	const struct direct_entry *from = READ_ONCE(start->direct);
+	struct direct_entry *from = READ_ONCE(start->direct);
 	struct signature *signature = &walk->direct.signature;
 
+	if (likely(from) && unlikely(direct_is_hinted(from, text))) {
+		walk->direct.hinted = text;
+		walk->direct.from = from;
+		return DIRECT_UNKNOWN;
+	}
+	/* all that is looked at is as it was then, or later */
+	u32 changes = (u32)smp_load_acquire(&direct_changes.ended.counter);
+	from = READ_ONCE(start->direct);
 	if (unlikely(!from) || unlikely(from->path.mount != walk->path.mount) ||
 	    unlikely(from->mount_sequence != walk->mount_sequence) ||
 	    unlikely(from->signature.length > SIGNATURE_START_MAX))
@@ -173,6 +204,8 @@ static __always_inline bool direct_leads_nowhere(const struct lockless_walk *wal
 {
 	if (*walked < 0)
 		return true;
+	if (unlikely(walk->direct.hinted))
+		direct_unhint(walk->direct.from);
 	if (!DIRECT_KEEPS_BELOW || !walk->direct.tried || !direct_is_file(walk))
 		return false;
 	*walked = -ENOTDIR;
@@ -187,4 +220,12 @@ static __always_inline bool direct_is_new(const struct lockless_walk *walk)
 #else
 	return walk->direct.tried && !walk->links;
 #endif
+}
+
+/* @walk has come to its end: is that to be remembered? */
+static __always_inline bool direct_ends_new(const struct lockless_walk *walk)
+{
+	if (unlikely(walk->direct.hinted))
+		direct_unhint(walk->direct.from); /* what was absent is there */
+	return direct_is_new(walk);
 }

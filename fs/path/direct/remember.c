@@ -39,7 +39,7 @@ static enum direct_result arrive_by_alias(struct lockless_walk *walk,
 #define arrive_by_alias(walk, from) DIRECT_UNKNOWN
 #endif
 
-enum direct_result direct_find_further(struct lockless_walk *walk, const struct direct_entry *from,
+enum direct_result direct_find_further(struct lockless_walk *walk, struct direct_entry *from,
 				       u32 changes)
 {
 	enum direct_result result = from ? arrive_by_alias(walk, from) : DIRECT_UNKNOWN;
@@ -265,12 +265,29 @@ static bool goes_on(const struct lockless_walk *walk)
 	return walk->depth || *skip_slashes(last->name + last->length);
 }
 
+/* If @walk ended with @error at the first of several components, which is short, a hint tells that,
+ * and nothing else is remembered; if it went by a hint, and ended elsewhere, that is taken away. */
+static bool hint_is_enough(const struct lockless_walk *walk, int error, const char *name)
+{
+	const struct component *last = walk->component;
+
+	if (!(walk->direct.tried || walk->direct.hinted) || !walk->direct.from)
+		return false;
+	bool first = error == -ENOENT && !walk->links && last->name == skip_slashes(name) &&
+		     last->length < 8 && goes_on(walk);
+	if (first && walk->direct.tried)
+		direct_hint(walk->direct.from, last);
+	else if (walk->direct.hinted)
+		direct_unhint(walk->direct.from);
+	return first;
+}
+
 void direct_end_nowhere(const struct lockless_walk *walk, int error, int dfd, const char *name)
 {
 	bool on_file = error == -ENOTDIR;
 	struct path path = {walk->path.mount, on_file ? walk->path.dentry : walk->special};
 	u32 sequence = on_file ? walk->sequence : walk->special_sequence;
-	bool walked = direct_is_new(walk) && path.dentry;
+	bool walked = !hint_is_enough(walk, error, name) && direct_is_new(walk) && path.dentry;
 	bool below = walked && (on_file || goes_on(walk));
 	bool known = walked && (!below || DIRECT_KEEPS_BELOW) &&
 		     atomic_inc_not_zero(&path.dentry->refcount);

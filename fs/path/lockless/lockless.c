@@ -330,6 +330,7 @@ static __always_inline int walk_without_locks(int dfd, const char *name, unsigne
 #ifdef CONFIG_DCACHE_FASTPATH
 	lexical_begin(name);
 	walk->direct.tried = false;
+	walk->direct.hinted = NULL;
 #endif
 	if (unlikely(!*name) || !begin(walk, dfd, *name == '/'))
 		return LOCKLESS_NOT;
@@ -359,7 +360,7 @@ static __always_inline int walk_without_locks(int dfd, const char *name, unsigne
 		walk->left = text;
 	}
 #ifdef CONFIG_DCACHE_FASTPATH
-	if (direct_is_new(walk))
+	if (direct_ends_new(walk))
 		return LOCKLESS_NEW;
 #endif
 	return LOCKLESS_ALL;
@@ -415,7 +416,10 @@ static __always_inline int end_with_reference(int walked, const struct lockless_
 {
 #ifdef CONFIG_DCACHE_FASTPATH
 	if (unlikely(walked <= LOCKLESS_PART) && direct_leads_nowhere(walk, &walked)) {
-		direct_end_nowhere(walk, walked, dfd, name);
+		if (likely(walk->direct.hinted == walk->left))
+			rcu_read_unlock(); /* as the hint said */
+		else
+			direct_end_nowhere(walk, walked, dfd, name);
 		return walked;
 	}
 #endif

@@ -200,6 +200,38 @@ RING_PROGRAM(direct_alias_below, world_tmpfs, 60)
 	world_unmount();
 }
 
+/* The same from the working directory, whose entry has a hint of the first component. */
+static void make_the_first(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		leads_nowhere("no/way/file");
+		leads_nowhere("not/way/file");
+		make_directory("/mnt/no", 0755);
+		leads_nowhere("no/way/file");
+		leads_nowhere("not/way/file");
+		make_directory("/mnt/no/way", 0755);
+		make_file("/mnt/no/way/file");
+		CHECK_EQUAL(stat_path("no/way/file"), 0);
+		remove_file("/mnt/no/way/file");
+		remove_directory("/mnt/no/way");
+		leads_nowhere("no/way/file");
+		remove_directory("/mnt/no");
+	}
+}
+
+RING_PROGRAM(direct_hint, world_tmpfs, 60)
+{
+	world_mount();
+	CHECK_EQUAL(sys_chdir("/mnt"), 0);
+	task_start(look_whether, "no/way/file");
+	task_start(never_find, "not/way/file");
+	task_start(make_the_first, NULL);
+	ring_run();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	world_unmount();
+}
+
 /* ---- below what is no directory --------------------------------------------------------------- */
 
 /* A file has nothing below; then a directory is there, and then a link to another one. */
