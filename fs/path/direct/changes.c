@@ -10,10 +10,12 @@ static void change_one(struct dentry *dentry, enum direct_kind kind)
 {
 	struct direct_entry *entry = READ_ONCE(dentry->direct);
 
+	if (!entry)
+		return;
 	if (kind == DIRECT_PLACE)
-		direct_forget(dentry);
-	else if (entry)
-		WRITE_ONCE(entry->version, prefix_new_version());
+		direct_void(entry);
+	else
+		direct_renew(entry);
 }
 
 /*

@@ -9,8 +9,8 @@
  * and remembers what it found. So a path that is not canonical ("a/../b", "a//b", through a link)
  * is only a path that is not known.
  *
- * When is an entry true? While it is in the table, dentry->direct leads to it, and no mount has
- * changed since it was made (mount_sequence). Entries do not change, but for their versions;
+ * When is an entry true? While it has a version, and no mount has changed since it was made
+ * (mount_sequence). Entries do not change, but for their versions, and one that is void stays so;
  * another path of the dentry (by another mount) is another entry.
  *
  * Who changes the tree. A dentry that leaves the dentry cache, or its name, takes its entry along
@@ -20,12 +20,13 @@
  *
  *	1. it counts, so that no walk that has begun before is remembered afterwards, nor any that
  *	   begins before the change is done;
- *	2. it gives each entry below another version, and, if the directory will be elsewhere, takes
- *	   them out of the table: so nobody finds there what was true;
+ *	2. it gives each entry below another version or, if the directory will be elsewhere, none:
+ *	   so nobody finds there what was true. A void entry stays in the table until its dentry
+ *	   gets another, or goes;
  *	3. then the tree is changed, under the locks that it needs, and the walk goes by these.
  *
  * A lookup that found an entry before 2 has been before the change. It looks at the end whether its
- * start's entry and the one it found are still those.
+ * start's entry and the one it found are true, after it has read what it tells.
  *
  * Working directories and open directories keep their rights, as the walk knows them: what was
  * found from a start is remembered only if the start itself may be reached from the root.
@@ -48,7 +49,7 @@ struct direct_entry {
 	struct path_table_link hash_link;
 	struct signature signature;
 	struct path path; /* not referenced: dentry->direct leads back here */
-	u64 version;	  /* of prefix.h */
+	u64 version;	  /* of prefix.h; 0: it is void */
 	u32 mount_sequence;
 	u64 absent, absent_mask; /* a hint: direct_hint() */
 	struct rcu_head rcu;

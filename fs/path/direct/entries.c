@@ -59,6 +59,7 @@ static void take_out(struct direct_entry *entry, u32 bucket)
 {
 	path_table_remove(&path_table_instance, NULL, bucket, entry);
 	HASH_COUNT(path, removes, 1);
+	direct_void(entry);
 	smp_store_release(&entry->path.dentry->direct, NULL);
 }
 

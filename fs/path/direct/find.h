@@ -51,6 +51,23 @@ static __always_inline bool direct_allows(const struct direct_entry *entry)
 	return prefix_allows(smp_load_acquire(&current->cred->prefix), READ_ONCE(entry->version));
 }
 
+/* @entry is not true any more, nor ever will be. */
+static __always_inline void direct_void(struct direct_entry *entry)
+{
+	WRITE_ONCE(entry->version, 0);
+}
+
+/* Give @entry, unless it is void, another version: that, or 0. */
+static inline u64 direct_renew(struct direct_entry *entry)
+{
+	u64 old = READ_ONCE(entry->version), new = prefix_new_version();
+
+	while (old && !__atomic_compare_exchange_n(&entry->version, &old, new, false,
+						   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		;
+	return old ? new : 0;
+}
+
 /* Is @text walked in fewer steps than its signature takes? So it is if it is shorter than eight
  * bytes, or is one component, as far as sixteen bytes tell. */
 static __always_inline bool direct_is_longer(const char *text)
@@ -107,22 +124,20 @@ static __always_inline struct direct_entry *direct_probe(const struct signature 
 	return entry;
 }
 
-/* From @start, whose entry is @from, to the place of @entry (NULL: none), as direct_find(). */
+/* From a start whose entry is @from to the place of @entry (NULL: none), as direct_find(). */
 static __always_inline enum direct_result direct_arrive(struct lockless_walk *walk,
-							const struct dentry *start,
 							const struct direct_entry *from,
 							const struct direct_entry *entry)
 {
-	if (unlikely(!entry) || unlikely(entry->mount_sequence != walk->mount_sequence) ||
-	    unlikely(!direct_allows(entry)))
+	if (unlikely(!entry) || unlikely(entry->mount_sequence != walk->mount_sequence))
 		return DIRECT_UNKNOWN;
 
 	struct dentry *dentry = entry->path.dentry;
 	u32 sequence = read_seqcount_begin(&dentry->sequence);
-	struct inode *inode = READ_ONCE(dentry->inode);
-	/* still? Since the sequence was taken what is read is of one moment in which it was so */
-	if (unlikely(READ_ONCE(dentry->direct) != entry) ||
-	    unlikely(READ_ONCE(start->direct) != from) ||
+	struct inode *inode = smp_load_acquire(&dentry->inode);
+	/* Still? Neither is void now, so what was read meanwhile is of one moment in which both
+	 * were true. */
+	if (unlikely(!direct_allows(entry)) || unlikely(!READ_ONCE(from->version)) ||
 	    unlikely(use_mounted(dentry))) /* something is mounted there */
 		return DIRECT_UNKNOWN;
 #ifdef CONFIG_DCACHE_FASTPATH_MISS
@@ -175,7 +190,7 @@ static __always_inline enum direct_result direct_find(struct lockless_walk *walk
 		return direct_find_further(walk, NULL, changes);
 	signature_below(signature, &from->signature, text);
 
-	enum direct_result result = direct_arrive(walk, start, from, direct_probe(signature));
+	enum direct_result result = direct_arrive(walk, from, direct_probe(signature));
 
 	if (likely(result != DIRECT_UNKNOWN))
 		return result;

@@ -23,8 +23,7 @@ static enum direct_result arrive_by_alias(struct lockless_walk *walk,
 
 	if (!alias)
 		return DIRECT_UNKNOWN;
-	enum direct_result result =
-		direct_arrive(walk, start.dentry, from, direct_probe(&alias->target));
+	enum direct_result result = direct_arrive(walk, from, direct_probe(&alias->target));
 
 	if (!alias->below || result != DIRECT_FOUND)
 		return result;
@@ -66,8 +65,8 @@ static bool nothing_changed(const struct lockless_walk *walk)
 	       !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
 }
 
-/* The version of @dentry's entry, if that is of the path @signature through @mount; 0: of
- * another, or there is none. */
+/* The version of @dentry's entry, if that is of the path @signature through @mount; 0: it is of
+ * another, or void, or there is none. */
 static u64 version_of(struct dentry *dentry, const struct mount *mount,
 		      const struct signature *signature, u32 mount_sequence)
 {
@@ -78,8 +77,8 @@ static u64 version_of(struct dentry *dentry, const struct mount *mount,
 	if (old && old->path.mount == mount && old->mount_sequence == mount_sequence &&
 	    !signatures_differ(&old->signature, signature)) {
 		version = READ_ONCE(old->version);
-		if (unlikely(prefix_is_old(version)))
-			WRITE_ONCE(old->version, version = prefix_new_version());
+		if (version && unlikely(prefix_is_old(version)))
+			version = direct_renew(old);
 	}
 	rcu_read_unlock();
 	return version;
@@ -317,7 +316,7 @@ static void check_dentry(const struct dentry *dentry)
 		return;
 	entries_of_dentries++;
 	BUG_ON(entry->path.dentry != dentry);
-	if (entry->mount_sequence != mount_sequence.sequence)
+	if (!entry->version || entry->mount_sequence != mount_sequence.sequence)
 		return; /* it is void */
 	BUG_ON(!sign(&entry->path, &signature, &reached));
 	BUG_ON(signature.length != entry->signature.length);
