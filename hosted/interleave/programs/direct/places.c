@@ -50,6 +50,18 @@ RING_PROGRAM(direct_rename_above, world_tmpfs, 60)
 	world_unmount();
 }
 
+/* /mnt/one/dir/file and /mnt/two/dir/file. */
+static void make_one_and_two(void)
+{
+	world_mount();
+	make_directory("/mnt/one", 0755);
+	make_directory("/mnt/two", 0755);
+	make_directory("/mnt/one/dir", 0755);
+	make_directory("/mnt/two/dir", 0755);
+	make_file("/mnt/one/dir/file");
+	make_file("/mnt/two/dir/file");
+}
+
 static void exchange_above(void *unused)
 {
 	ino_t one = number_of("/mnt/one/dir/file"), two = number_of("/mnt/two/dir/file");
@@ -65,13 +77,7 @@ static void exchange_above(void *unused)
 /* A name that always exists is never missed, and whoever looks twice sees no change undone. */
 RING_PROGRAM(direct_exchange_above, world_tmpfs, 60)
 {
-	world_mount();
-	make_directory("/mnt/one", 0755);
-	make_directory("/mnt/two", 0755);
-	make_directory("/mnt/one/dir", 0755);
-	make_directory("/mnt/two/dir", 0755);
-	make_file("/mnt/one/dir/file");
-	make_file("/mnt/two/dir/file");
+	make_one_and_two();
 	world_warm("/mnt/one/dir/file");
 	world_warm("/mnt/two/dir/file");
 	task_start(always_find, "/mnt/one/dir/file");
@@ -135,13 +141,7 @@ static void exchange_under(void *unused)
 
 RING_PROGRAM(direct_start_moves, world_tmpfs, 60)
 {
-	world_mount();
-	make_directory("/mnt/one", 0755);
-	make_directory("/mnt/two", 0755);
-	make_directory("/mnt/one/dir", 0755);
-	make_directory("/mnt/two/dir", 0755);
-	make_file("/mnt/one/dir/file");
-	make_file("/mnt/two/dir/file");
+	make_one_and_two();
 	world_warm("/mnt/two/dir/file");
 	in_working_directory = number_of("/mnt/one/dir/file");
 	CHECK_EQUAL(sys_chdir("/mnt/one"), 0);
