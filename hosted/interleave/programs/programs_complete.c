@@ -118,6 +118,51 @@ RING_PROGRAM(complete_evict, world_ext2, 100)
 	world_unmount();
 }
 
+#define SINGLES 6 /* directories, "/mnt/0" and so on, with a name each */
+static int singles[SINGLES];
+
+/* Opened before, so that most steps are those that may meet an eviction. */
+static void read_singles(void *unused)
+{
+	char entries[128];
+
+	(void)unused;
+	for (unsigned i = 0; i < SINGLES; i++, ring_user()) {
+		struct listing listing = {{0}};
+
+		CHECK_EQUAL(sys_lseek(singles[i], 0, SEEK_SET), 0);
+		note_names(&listing, entries, sys_getdents64(singles[i], entries, sizeof(entries)));
+		CHECK_EQUAL(listing.seen['A'], 1);
+	}
+}
+
+static void evict_once(void *unused)
+{
+	(void)unused;
+	shrink_dcache(100);
+}
+
+/* No other name is evicted behind it, which would tell that the directory is not complete. */
+RING_PROGRAM(complete_single, world_ext2, 100)
+{
+	char path[] = "/mnt/0", name[] = "/mnt/0/A";
+
+	world_mount();
+	for (unsigned i = 0; i < SINGLES; i++, path[5]++, name[5]++) {
+		make_directory(path, 0755);
+		make_file(name);
+		singles[i] = (int)sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+		CHECK(singles[i] >= 0);
+	}
+	task_start(evict_once, NULL);
+	task_start(read_singles, NULL);
+	ring_run();
+	read_singles(NULL);
+	for (unsigned i = 0; i < SINGLES; i++)
+		CHECK_EQUAL(sys_close(singles[i]), 0);
+	world_unmount();
+}
+
 /* Two readings at a time, of what was forgotten: each adds what the other has not. */
 RING_PROGRAM(complete_fill, world_ext2, 100)
 {
