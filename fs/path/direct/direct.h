@@ -111,6 +111,8 @@ static inline struct dentry *searched_otherwise(struct dentry *dentry, umode_t m
 }
 
 /* Take all entries out of the table: how many there were. Does not sleep. */
+u64 direct_forget_entries(void);
+/* That, and let go of all aliases and prefix caches: how many there were of all. Does not sleep. */
 u64 direct_forget_all(void);
 void direct_init(void);
 /* In a debug kernel, and hosted: the table has one entry of each dentry that has one, no other, and

@@ -105,13 +105,18 @@ static u64 forget_bucket(u32 bucket)
 	return count;
 }
 
-u64 direct_forget_all(void)
+u64 direct_forget_entries(void)
 {
-	u64 count = alias_forget_all() + prefix_forget_all();
+	u64 count = 0;
 
 	for (u64 bucket = 0; bucket < path_cache_hash.entries; bucket++)
 		count += forget_bucket((u32)bucket);
 	return count;
+}
+
+u64 direct_forget_all(void)
+{
+	return alias_forget_all() + prefix_forget_all() + direct_forget_entries();
 }
 
 /* The last resort before memory is at an end: what is used is remembered again. */

@@ -18,3 +18,5 @@ int stat_path(const char *path);
 void make_file(const char *path);
 void make_directory(const char *path, umode_t mode);
 void forget_names(void *unused); /* a task */
+/* A program: a file that is looked for is exchanged for another, and removed by that one's name. */
+void replaced_all_the_while(void);

@@ -9,7 +9,8 @@
 
 #include "hosted/interleave/programs/lockless.h"
 
-/* ---- listings --------------------------------------------------------------------------------- */
+/* ---- listings ---------------------------------------------------------------------------------
+ */
 
 /* A name is a letter, or more that begin with it: how often each was seen. */
 struct listing {
@@ -95,17 +96,70 @@ static void make_three(const char *directory)
 	}
 }
 
-/* ---- against eviction ------------------------------------------------------------------------- */
+/* With the tasks that were started one finds names, and one has them forgotten: then what memory
+ * has of /mnt/d is what the disk has. */
+static void run_until_compared(void)
+{
+	task_start(find_again_and_again, "/mnt/d");
+	task_start(forget_names, NULL);
+	ring_run();
+	compare_with_disk("/mnt/d");
+}
+
+/* ---- against eviction -------------------------------------------------------------------------
+ */
 
 RING_PROGRAM(complete_evict, world_ext2, 100)
 {
 	world_mount();
 	make_three("/mnt/d");
 	task_start(list_again_and_again, "/mnt/d");
-	task_start(find_again_and_again, "/mnt/d");
-	task_start(forget_names, NULL);
+	run_until_compared();
+	world_unmount();
+}
+
+#define SINGLES 6 /* directories, "/mnt/0" and so on, with a name each */
+static int singles[SINGLES];
+
+/* Opened before, so that most steps are those that may meet an eviction. */
+static void read_singles(void *unused)
+{
+	char entries[128];
+
+	(void)unused;
+	for (unsigned i = 0; i < SINGLES; i++, ring_user()) {
+		struct listing listing = {{0}};
+
+		CHECK_EQUAL(sys_lseek(singles[i], 0, SEEK_SET), 0);
+		note_names(&listing, entries, sys_getdents64(singles[i], entries, sizeof(entries)));
+		CHECK_EQUAL(listing.seen['A'], 1);
+	}
+}
+
+static void evict_once(void *unused)
+{
+	(void)unused;
+	shrink_dcache(100);
+}
+
+/* No other name is evicted behind it, which would tell that the directory is not complete. */
+RING_PROGRAM(complete_single, world_ext2, 100)
+{
+	char path[] = "/mnt/0", name[] = "/mnt/0/A";
+
+	world_mount();
+	for (unsigned i = 0; i < SINGLES; i++, path[5]++, name[5]++) {
+		make_directory(path, 0755);
+		make_file(name);
+		singles[i] = (int)sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+		CHECK(singles[i] >= 0);
+	}
+	task_start(evict_once, NULL);
+	task_start(read_singles, NULL);
 	ring_run();
-	compare_with_disk("/mnt/d");
+	read_singles(NULL);
+	for (unsigned i = 0; i < SINGLES; i++)
+		CHECK_EQUAL(sys_close(singles[i]), 0);
 	world_unmount();
 }
 
@@ -118,14 +172,12 @@ RING_PROGRAM(complete_fill, world_ext2, 100)
 	shrink_dcache(1000);
 	task_start(list_again_and_again, "/mnt/d");
 	task_start(list_again_and_again, "/mnt/d");
-	task_start(find_again_and_again, "/mnt/d");
-	task_start(forget_names, NULL);
-	ring_run();
-	compare_with_disk("/mnt/d");
+	run_until_compared();
 	world_unmount();
 }
 
-/* ---- against changes -------------------------------------------------------------------------- */
+/* ---- against changes --------------------------------------------------------------------------
+ */
 
 /* It is the only one who has this name. */
 static void make_and_remove(void *unused)
@@ -159,59 +211,46 @@ static void rename_to_and_fro(void *unused)
 	}
 }
 
-static void change_under_listings(void (*change)(void *unused))
+/* There is @file, too. */
+static void change_under_listings(void (*change)(void *unused), const char *file)
 {
 	world_mount();
 	make_three("/mnt/d");
 	make_directory("/mnt/e", 0755);
-	make_file("/mnt/d/y");
+	make_file(file);
 	task_start(list_again_and_again, "/mnt/d");
-	task_start(find_again_and_again, "/mnt/d");
 	task_start(change, NULL);
-	task_start(forget_names, NULL);
-	ring_run();
-	compare_with_disk("/mnt/d");
+	run_until_compared();
 	compare_with_disk("/mnt/e");
 	world_unmount();
 }
 
 RING_PROGRAM(complete_make, world_ext2, 60)
 {
-	change_under_listings(make_and_remove);
+	change_under_listings(make_and_remove, "/mnt/d/y");
 }
 
 RING_PROGRAM(complete_rename, world_ext2, 60)
 {
-	change_under_listings(rename_to_and_fro);
+	change_under_listings(rename_to_and_fro, "/mnt/d/y");
 }
 
 static void exchange_names(void *unused)
 {
 	(void)unused;
 	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
-		CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/d/A", AT_FDCWD, "/mnt/d/B",
-					  RENAME_EXCHANGE),
-			    0);
-		CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/d/A", AT_FDCWD, "/mnt/e/z",
-					  RENAME_EXCHANGE),
-			    0);
+		CHECK_EQUAL(
+			sys_renameat2(AT_FDCWD, "/mnt/d/A", AT_FDCWD, "/mnt/d/B", RENAME_EXCHANGE),
+			0);
+		CHECK_EQUAL(
+			sys_renameat2(AT_FDCWD, "/mnt/d/A", AT_FDCWD, "/mnt/e/z", RENAME_EXCHANGE),
+			0);
 	}
 }
 
 RING_PROGRAM(complete_exchange, world_ext2, 60)
 {
-	world_mount();
-	make_three("/mnt/d");
-	make_directory("/mnt/e", 0755);
-	make_file("/mnt/e/z");
-	task_start(list_again_and_again, "/mnt/d");
-	task_start(find_again_and_again, "/mnt/d");
-	task_start(exchange_names, NULL);
-	task_start(forget_names, NULL);
-	ring_run();
-	compare_with_disk("/mnt/d");
-	compare_with_disk("/mnt/e");
-	world_unmount();
+	change_under_listings(exchange_names, "/mnt/e/z");
 }
 
 /* What is listed, and has no inode yet, is looked up by several, and removed. */
@@ -243,7 +282,8 @@ RING_PROGRAM(complete_number, world_ext2, 100)
 	world_unmount();
 }
 
-/* ---- negative dentries (fs/path/negative) ----------------------------------------------------- */
+/* ---- negative dentries (fs/path/negative) -----------------------------------------------------
+ */
 
 static void replace(void *unused)
 {
@@ -261,10 +301,7 @@ static void replaced_names(void)
 	make_three("/mnt/d");
 	task_start(replace, NULL);
 	task_start(make_and_remove, NULL);
-	task_start(find_again_and_again, "/mnt/d");
-	task_start(forget_names, NULL);
-	ring_run();
-	compare_with_disk("/mnt/d");
+	run_until_compared();
 	world_unmount();
 }
 

@@ -34,22 +34,33 @@ static void look_from_there(void *unused)
 	}
 }
 
-/* Of threads, one changes the working directory, which is gone soon after, or the root of another
- * mount. */
-RING_PROGRAM(lockless_chdir, world_tmpfs, 60)
+/* The directories /mnt/e and /mnt/m, on which there is another mount. */
+static void mount_beside(void)
 {
 	world_mount();
 	make_directory("/mnt/e", 0755);
 	make_directory("/mnt/m", 0755);
 	CHECK_EQUAL(sys_mount("none", "/mnt/m", "tmpfs", 0, "mode=755"), 0);
-	CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
-	task_start(look_from_there, NULL);
-	task_start(change_directory, NULL);
-	task_start(forget_names, NULL);
+}
+
+static void run_and_unmount(void)
+{
 	ring_run();
 	CHECK_EQUAL(sys_chdir("/"), 0);
 	CHECK_EQUAL(sys_umount2("/mnt/m", 0), 0);
 	world_unmount();
+}
+
+/* Of threads, one changes the working directory, which is gone soon after, or the root of another
+ * mount. */
+RING_PROGRAM(lockless_chdir, world_tmpfs, 60)
+{
+	mount_beside();
+	CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
+	task_start(look_from_there, NULL);
+	task_start(change_directory, NULL);
+	task_start(forget_names, NULL);
+	run_and_unmount();
 }
 
 static void change_mounts(void *unused)
@@ -76,19 +87,13 @@ static void look_beside(void *unused)
 /* From one mount to another: never to the directory of the one by way of the other. */
 RING_PROGRAM(lockless_chdir_mounts, world_tmpfs, 100)
 {
-	world_mount();
-	make_directory("/mnt/e", 0755);
-	make_directory("/mnt/m", 0755);
-	CHECK_EQUAL(sys_mount("none", "/mnt/m", "tmpfs", 0, "mode=755"), 0);
+	mount_beside();
 	make_file("/mnt/m/e"); /* which "../e" never is */
 	CHECK_EQUAL(sys_chdir("/mnt/e"), 0);
 	task_start(look_beside, NULL);
 	task_start(look_beside, NULL);
 	task_start(change_mounts, NULL);
-	ring_run();
-	CHECK_EQUAL(sys_chdir("/"), 0);
-	CHECK_EQUAL(sys_umount2("/mnt/m", 0), 0);
-	world_unmount();
+	run_and_unmount();
 }
 
 static void be_stranger(void)

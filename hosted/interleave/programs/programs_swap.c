@@ -160,17 +160,23 @@ static void punch(void *unused)
 	check_byte(2 * PAGE_SIZE, 0);
 }
 
-/* Nothing goes to swap behind truncation's back. */
-RING_PROGRAM(shmem_gone, world_swap, 100)
+/* Beside punch(), and what else was started. */
+static void swap_out_beside_punch(void)
 {
-	begin(3);
-	task_start(punch, NULL);
 	task_start(swap_all_out, NULL);
 	ring_run();
 	check_byte(PAGE_SIZE, 0);
 	check_byte(2 * PAGE_SIZE, 0);
 	check_blocks(1);
 	end();
+}
+
+/* Nothing goes to swap behind truncation's back. */
+RING_PROGRAM(shmem_gone, world_swap, 100)
+{
+	begin(3);
+	task_start(punch, NULL);
+	swap_out_beside_punch();
 }
 
 /* Of a hole readers bring nothing back. */
@@ -180,12 +186,7 @@ RING_PROGRAM(shmem_punch, world_swap, 100)
 	swap_out(2);
 	task_start(punch, NULL);
 	task_start(read_all, NULL);
-	task_start(swap_all_out, NULL);
-	ring_run();
-	check_byte(PAGE_SIZE, 0);
-	check_byte(2 * PAGE_SIZE, 0);
-	check_blocks(1);
-	end();
+	swap_out_beside_punch();
 }
 
 static void swap_off_and_on(void *unused)

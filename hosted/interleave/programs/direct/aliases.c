@@ -141,6 +141,39 @@ RING_PROGRAM(direct_alias_of_file, world_tmpfs, 60)
 	world_unmount();
 }
 
+/* Texts that nobody has looked for before: so they are walked, and remembered. */
+static const char *const texts_of_file[] = {"/mnt/to/./file", "/mnt/one/./file", "/mnt/./one/file",
+					    "/mnt/two/../to/file", "/mnt/two/../one/file"};
+
+static void look_by_all(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ARRAY_SIZE(texts_of_file); i++, ring_user()) {
+		int error = stat_path(texts_of_file[i]);
+
+		CHECK(error == 0 || error == -ENOENT);
+	}
+}
+
+static void rename_once(void *unused)
+{
+	(void)unused;
+	move("/mnt/one/file", "/mnt/one/other", 0);
+}
+
+/* Who has come to a file does not remember that his text leads to the name that it gets then. */
+RING_PROGRAM(direct_alias_renamed, world_tmpfs, 60)
+{
+	make_one_and_two();
+	task_start(look_by_all, NULL);
+	task_start(rename_once, NULL);
+	ring_run();
+	world_warm("/mnt/one/other");
+	for (unsigned i = 0; i < ARRAY_SIZE(texts_of_file); i++)
+		leads_nowhere(texts_of_file[i]);
+	world_unmount();
+}
+
 /* ---- ".." ------------------------------------------------------------------------------------ */
 
 /* The directory whose parent is meant moves below another. */

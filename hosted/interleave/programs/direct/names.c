@@ -1,5 +1,8 @@
 /* names.c - as places.c: direct lookup while files, their memory and mounts come and go. */
 #include "hosted/interleave/programs/direct/direct.h"
+#ifdef CONFIG_DCACHE_FASTPATH
+#include "fs/path/direct/find.h"
+#endif
 
 /* ---- names come and go ----------------------------------------------------------------------- */
 
@@ -35,19 +38,26 @@ RING_PROGRAM(direct_unlink_tmpfs, world_tmpfs, 60)
 	come_and_go();
 }
 
+/* @from becomes @to, and that @from again: what was the file @path is @moved_path meanwhile. */
+static void move_to_and_fro(const char *from, const char *to, const char *path,
+			    const char *moved_path)
+{
+	ino_t file = number_of(path);
+
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		move(from, to, 0);
+		leads_nowhere(path);
+		leads_to(moved_path, file);
+		move(to, from, 0);
+		leads_to(path, file);
+		leads_nowhere(moved_path);
+	}
+}
+
 static void move_file(void *unused)
 {
-	ino_t file = number_of("/mnt/up/dir/file");
-
 	(void)unused;
-	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
-		move("/mnt/up/dir/file", "/mnt/up/other", 0);
-		leads_nowhere("/mnt/up/dir/file");
-		leads_to("/mnt/up/other", file);
-		move("/mnt/up/other", "/mnt/up/dir/file", 0);
-		leads_to("/mnt/up/dir/file", file);
-		leads_nowhere("/mnt/up/other");
-	}
+	move_to_and_fro("/mnt/up/dir/file", "/mnt/up/other", "/mnt/up/dir/file", "/mnt/up/other");
 }
 
 RING_PROGRAM(direct_rename_file, world_tmpfs, 60)
@@ -58,6 +68,12 @@ RING_PROGRAM(direct_rename_file, world_tmpfs, 60)
 	task_start(move_file, NULL);
 	ring_run();
 	world_unmount();
+}
+
+/* What has got another name, and lost that, too, is not taken for what its old path leads to. */
+RING_PROGRAM(direct_replaced, world_tmpfs, 100)
+{
+	replaced_all_the_while();
 }
 
 static void make_and_remove_directory(void *unused)
@@ -84,13 +100,14 @@ RING_PROGRAM(direct_rmdir, world_ext2, 60)
 	world_unmount();
 }
 
-/* All that is remembered goes at once, which no other program makes happen. */
+/* All entries go at once, but nothing else: without prefix caches nobody would come to an entry
+ * that is about to go. */
 static void forget_paths(void *unused)
 {
 	(void)unused;
 #ifdef CONFIG_DCACHE_FASTPATH
 	for (unsigned i = 0; i < ROUNDS; i++, ring_user())
-		direct_forget_all();
+		direct_forget_entries();
 #endif
 }
 
@@ -105,6 +122,68 @@ RING_PROGRAM(direct_reclaim, world_ext2, 60)
 	task_start(always_find, "/mnt/up/more/file");
 	task_start(forget_names, NULL);
 	task_start(forget_paths, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* The names "/mnt/up/dir/0" and so on, which are not there. */
+#define ABSENT 8
+static char absent[ABSENT][sizeof("/mnt/up/dir/0")];
+
+static bool all_evicted;
+static DEFINE_WAIT_QUEUE(evicting);
+
+/* At every moment the dentry of an entry in the table has that: one that has none may be freed. */
+static void check_entries(void)
+{
+#ifdef CONFIG_DCACHE_FASTPATH
+	for (u64 bucket = 0; bucket < path_cache_hash.entries; bucket++)
+		for (struct chained_link *link = path_table_instance.buckets[bucket]; link;
+		     link = link->next) {
+			struct direct_entry *entry =
+				container_of(link, struct direct_entry, hash_link);
+
+			CHECK(entry->path.dentry->direct == entry);
+		}
+#endif
+}
+
+static void evict_all(void *unused)
+{
+	(void)unused;
+	shrink_dcache(100); /* they are marked as used */
+	shrink_dcache(100);
+	check_entries();
+	ring_user();
+	WRITE_ONCE(all_evicted, true);
+	wake_up(&evicting);
+}
+
+/* The first looks may find that the entry of the start is gone, and make it anew. */
+static void look_for_evicted(void *unused)
+{
+	(void)unused;
+	wait_event(evicting, READ_ONCE(all_evicted));
+	for (unsigned i = 0; i < 2 * ABSENT; i++) {
+		ring_user();
+		leads_nowhere(absent[i % ABSENT]);
+	}
+}
+
+/* Who finds an entry that another is about to take out looks at its dentry, which stays until he is
+ * through, though it is evicted meanwhile. */
+RING_PROGRAM(direct_evicted, world_tmpfs, 100)
+{
+	make_up();
+	all_evicted = false;
+	for (unsigned i = 0; i < ABSENT; i++) {
+		snprintf(absent[i], sizeof(absent[i]), "/mnt/up/dir/%u", i);
+		world_warm(absent[i]);
+	}
+	task_start(forget_paths, NULL);
+	task_start(evict_all, NULL);
+	task_start(look_for_evicted, NULL);
+	task_start(look_for_evicted, NULL);
 	ring_run();
 	world_unmount();
 }
@@ -154,17 +233,8 @@ RING_PROGRAM(direct_mount_above, world_tmpfs, 60)
 /* A directory moves with what is mounted below it. */
 static void move_with_mount(void *unused)
 {
-	ino_t file = number_of("/mnt/up/dir/sub/file");
-
 	(void)unused;
-	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
-		move("/mnt/up", "/mnt/moved", 0);
-		leads_nowhere("/mnt/up/dir/sub/file");
-		leads_to("/mnt/moved/dir/sub/file", file);
-		move("/mnt/moved", "/mnt/up", 0);
-		leads_to("/mnt/up/dir/sub/file", file);
-		leads_nowhere("/mnt/moved/dir/sub/file");
-	}
+	move_to_and_fro("/mnt/up", "/mnt/moved", "/mnt/up/dir/sub/file", "/mnt/moved/dir/sub/file");
 }
 
 RING_PROGRAM(direct_mount_below, world_tmpfs, 60)
