@@ -23,10 +23,10 @@ static struct list depths = {5, {0, 1, 2, 3, 4}};
 static struct list counts = {5, {1, 10, 100, 1000, 10000}};
 static uint64_t repeat = 3;
 
-/* The folder's two names, which are of one length, and its two modes: a change takes the other one.
- */
+/* The folder's two names, which are of one length, and its two modes, by which different users may
+ * search it: a change takes the other one. */
 static const char *const names[] = {"here", "gone"};
-static const mode_t modes[] = {0755, 0711};
+static const mode_t modes[] = {0755, 0700};
 
 static const char *current; /* the name it has */
 static uint64_t clock_ns;   /* that it takes to ask for the time */

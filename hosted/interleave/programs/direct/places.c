@@ -132,6 +132,44 @@ RING_PROGRAM(direct_working_directory, world_tmpfs, 60)
 	world_unmount();
 }
 
+/* What is above moves, and then others may search it than before; where it was, the same is made
+ * anew, and found. */
+static void move_and_close(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		move("/mnt/up", "/mnt/moved", 0);
+		CHECK_EQUAL(chmod_path("/mnt/moved", 0700), 0);
+		make_directory("/mnt/up", 0755);
+		make_directory("/mnt/up/dir", 0755);
+		make_directory("/mnt/up/dir/sub", 0755);
+		make_file("/mnt/up/dir/sub/file");
+		world_warm("/mnt/up/dir/sub/file");
+		leads_to("sub/file", in_working_directory);
+		remove_file("/mnt/up/dir/sub/file");
+		remove_directory("/mnt/up/dir/sub");
+		remove_directory("/mnt/up/dir");
+		CHECK_EQUAL(chmod_path("/mnt/moved", 0755), 0);
+		remove_directory("/mnt/up");
+		move("/mnt/moved", "/mnt/up", 0);
+	}
+}
+
+RING_PROGRAM(direct_void_stays, world_tmpfs, 60)
+{
+	make_up();
+	make_directory("/mnt/up/dir/sub", 0755);
+	make_file("/mnt/up/dir/sub/file");
+	CHECK_EQUAL(sys_chdir("/mnt/up/dir"), 0);
+	world_warm("sub/file");
+	in_working_directory = number_of("sub/file");
+	task_start(find_from_there, "sub/file");
+	task_start(move_and_close, NULL);
+	ring_run();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	world_unmount();
+}
+
 /* The working directory and another change places: from where one stands nothing changes. */
 RING_PROGRAM(direct_start_moves, world_tmpfs, 60)
 {
