@@ -42,8 +42,8 @@ extern struct direct_alias *direct_aliases[ALIAS_PLACES];
 /* Is the root of current that of the tree? */
 bool alias_at_tree_root(void);
 
-/* The alias of what @walk looks for, if current may use it, or NULL. Within a reader's section. */
-static inline const struct direct_alias *alias_find(const struct lockless_walk *walk)
+/* The alias of what @walk looks for, or NULL. Within a reader's section. */
+static inline const struct direct_alias *alias_of(const struct lockless_walk *walk)
 {
 	const struct signature *text = &walk->direct.signature;
 	const struct direct_alias *alias =
@@ -52,11 +52,18 @@ static inline const struct direct_alias *alias_find(const struct lockless_walk *
 	if (!alias || signatures_differ(&alias->text, text) ||
 	    alias->follow != (walk->flags & LOOKUP_FOLLOW) ||
 	    alias->changes != (u32)atomic_read(&direct_changes.begun) ||
-	    alias->mount_sequence != walk->mount_sequence ||
-	    !prefix_allows(smp_load_acquire(&current->cred->prefix), alias->version) ||
-	    !alias_at_tree_root())
+	    alias->mount_sequence != walk->mount_sequence || !alias_at_tree_root())
 		return NULL;
 	return alias;
+}
+
+/* If current may use it, too. */
+static inline const struct direct_alias *alias_find(const struct lockless_walk *walk)
+{
+	const struct direct_alias *alias = alias_of(walk);
+	struct prefix_cache *prefix = smp_load_acquire(&current->cred->prefix);
+
+	return alias && prefix_allows(prefix, alias->version) ? alias : NULL;
 }
 
 /* What @walk was for leads to the place of the canonical path @target, or @below it, which is

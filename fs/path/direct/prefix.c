@@ -100,6 +100,16 @@ static void insert(struct prefix_cache *cache, u32 word)
 	WRITE_ONCE(set[0], word);
 }
 
+bool prefix_remember_now(u64 version)
+{
+	struct prefix_cache *cache = smp_load_acquire(&current->cred->prefix);
+
+	if (!cache || cache->epoch != version >> 32)
+		return false;
+	insert(cache, (u32)version);
+	return true;
+}
+
 void prefix_remember(u64 version)
 {
 	struct cred *cred = (struct cred *)current->cred;
@@ -108,9 +118,7 @@ void prefix_remember(u64 version)
 	if (epoch_of(cred) < epoch)
 		new_cache(cred, epoch);
 	rcu_read_lock();
-	struct prefix_cache *cache = smp_load_acquire(&cred->prefix);
-	if (cache && cache->epoch == epoch)
-		insert(cache, (u32)version);
+	prefix_remember_now(version);
 	rcu_read_unlock();
 }
 

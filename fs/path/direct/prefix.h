@@ -54,6 +54,8 @@ static __always_inline bool prefix_allows(struct prefix_cache *cache, u64 versio
 /* Current may reach the place of @version. A credential that has asked but a few times has no cache
  * yet, nor one for which there is no memory. Does not sleep. */
 void prefix_remember(u64 version);
+/* The same within a reader's section; false: there is no cache for it. */
+bool prefix_remember_now(u64 version);
 /* Free the caches of all credentials: how many there were. Does not sleep. */
 u64 prefix_forget_all(void);
 /* A version that no place has, nor ever had. */

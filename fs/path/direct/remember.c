@@ -57,14 +57,6 @@ enum direct_result direct_find_further(struct lockless_walk *walk, struct direct
 
 /* ---- remembering ----------------------------------------------------------------------------- */
 
-/* Has nothing been changed since @walk began? */
-static bool nothing_changed(const struct lockless_walk *walk)
-{
-	smp_mb(); /* what was done is seen before the look: direct_change_begin() the other way */
-	return (u32)atomic_read(&direct_changes.begun) == walk->direct.changes &&
-	       !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
-}
-
 /* The version of @dentry's entry, if that is of the path @signature through @mount; 0: it is of
  * another, or void, or there is none. */
 static u64 version_of(struct dentry *dentry, const struct mount *mount,
@@ -99,7 +91,7 @@ static void keep(const struct path *path, const struct signature *signature,
 		if (!direct_enter(path, signature, walk->mount_sequence, version))
 			return;
 	}
-	if (!nothing_changed(walk) || read_seqcount_retry(&dentry->sequence, sequence))
+	if (!direct_nothing_changed(walk) || read_seqcount_retry(&dentry->sequence, sequence))
 		direct_forget(dentry);
 	else if (reached)
 		prefix_remember(version);
@@ -288,7 +280,8 @@ void direct_end_nowhere(const struct lockless_walk *walk, int error, int dfd, co
 	u32 sequence = on_file ? walk->sequence : walk->special_sequence;
 	bool walked = !hint_is_enough(walk, error, name) && direct_is_new(walk) && path.dentry;
 	bool below = walked && (on_file || goes_on(walk));
-	bool known = walked && (!below || DIRECT_KEEPS_BELOW) &&
+	bool again = walked && !below && direct_remember_again(walk, path.dentry, sequence);
+	bool known = walked && !again && (!below || DIRECT_KEEPS_BELOW) &&
 		     atomic_inc_not_zero(&path.dentry->refcount);
 	bool held = known && percpu_ref_tryget(&path.mount->references);
 
