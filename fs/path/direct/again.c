@@ -31,7 +31,7 @@ static bool leads_there(const struct lockless_walk *walk, const struct direct_en
 	return false;
 }
 
-bool direct_remember_again(const struct lockless_walk *walk, struct dentry *dentry, u32 sequence)
+bool direct_remember_again(const struct lockless_walk *walk, const struct dentry *dentry)
 {
 	const struct direct_entry *entry = READ_ONCE(dentry->direct), *from = walk->direct.from;
 	u64 version, alias_version;
@@ -41,7 +41,7 @@ bool direct_remember_again(const struct lockless_walk *walk, struct dentry *dent
 	    !leads_there(walk, entry, &alias_version))
 		return false;
 	version = READ_ONCE(entry->version);
-	if (!direct_nothing_changed(walk) || read_seqcount_retry(&dentry->sequence, sequence))
+	if (!direct_nothing_changed(walk))
 		return false;
 	return (!alias_version || prefix_remember_now(alias_version)) &&
 	       prefix_remember_now(version);

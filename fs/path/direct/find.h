@@ -240,17 +240,17 @@ static __always_inline bool direct_is_new(const struct lockless_walk *walk)
 /* again.c: has nothing been changed since @walk began? */
 bool direct_nothing_changed(const struct lockless_walk *walk);
 /*
- * again.c: @walk, which was tried directly, has come to @dentry, whose sequence count was
- * @sequence. If all that was not known is that current may reach it, remember that. false: there is
- * more to be remembered, or it is not so any more. Within the walk's reader's section.
+ * again.c: @walk, which was tried directly, has come to @dentry. If all that was not known is that
+ * current may reach its path, remember that: whatever the dentry is by now, nothing on the way to
+ * that path has changed. false: there is more to be remembered, or something has changed. Within
+ * the walk's reader's section.
  */
-bool direct_remember_again(const struct lockless_walk *walk, struct dentry *dentry, u32 sequence);
+bool direct_remember_again(const struct lockless_walk *walk, const struct dentry *dentry);
 
 /* @walk has come to its end: is that to be remembered, outside of its reader's section? */
 static __always_inline bool direct_ends_new(const struct lockless_walk *walk)
 {
 	if (unlikely(walk->direct.hinted))
 		direct_unhint(walk->direct.from); /* what was absent is there */
-	return direct_is_new(walk) &&
-	       !direct_remember_again(walk, walk->path.dentry, walk->sequence);
+	return direct_is_new(walk) && !direct_remember_again(walk, walk->path.dentry);
 }

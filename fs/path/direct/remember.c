@@ -280,7 +280,7 @@ void direct_end_nowhere(const struct lockless_walk *walk, int error, int dfd, co
 	u32 sequence = on_file ? walk->sequence : walk->special_sequence;
 	bool walked = !hint_is_enough(walk, error, name) && direct_is_new(walk) && path.dentry;
 	bool below = walked && (on_file || goes_on(walk));
-	bool again = walked && !below && direct_remember_again(walk, path.dentry, sequence);
+	bool again = walked && !below && direct_remember_again(walk, path.dentry);
 	bool known = walked && !again && (!below || DIRECT_KEEPS_BELOW) &&
 		     atomic_inc_not_zero(&path.dentry->refcount);
 	bool held = known && percpu_ref_tryget(&path.mount->references);
