@@ -31,7 +31,7 @@ static enum direct_result arrive_by_alias(struct lockless_walk *walk,
 	if (!alias)
 		return DIRECT_UNKNOWN;
 	enum direct_result result =
-		direct_arrive(walk, start.dentry, from, direct_probe(&alias->target));
+		direct_arrive(walk, start.dentry, from, direct_probe(walk, &alias->target));
 
 	if (alias->below && result == DIRECT_FOUND) { /* it is there now: to be walked */
 		walk->path = start;
