@@ -6,8 +6,8 @@
 
 #include "core/random.h"
 
-#define OF_128_BITS 0xee /* what tells the form of 128 bits from that of 64, and its second half   \
-			  */
+/* What tells the form of 128 bits from that of 64, and its second half. */
+#define OF_128_BITS 0xee
 #define SECOND_HALF 0xdd
 
 struct signature signature_of_root;

@@ -1,9 +1,10 @@
 /*
  * text.h - no signature: what was found is compared with the text, name by name.
  *
- * The index is a sum of 64 bits (linear.h), of which a bucket gets upper ones; only where all 64
- * are equal are names compared. So what is found is certain, and the price is a look at each dentry
- * on the way up: what Tsai 2015, section 3.3, has signatures to save.
+ * The index is a sum of 64 bits (linear.h), of which a bucket gets upper ones; only where all 64,
+ * or fewer by SIGNATURE_BITS, are equal are names compared. So what is found is certain, and the
+ * price is a look at each dentry on the way up: what Tsai 2015, section 3.3, has signatures to
+ * save.
  *
  * Reading names that may be changing. Whoever changes a name, or moves a directory, takes the
  * entries of all that this concerns out of the table first (direct.h). So if the entry that was
@@ -32,7 +33,9 @@ static __always_inline u64 signature_index(const struct signature *signature)
 
 static __always_inline bool signatures_differ(const struct signature *a, const struct signature *b)
 {
-	return a->limb[0] != b->limb[0];
+	const unsigned bits = CONFIG_SIGNATURE_BITS < 64 ? CONFIG_SIGNATURE_BITS : 64;
+
+	return (a->limb[0] ^ b->limb[0]) >> (64 - bits);
 }
 
 struct lockless_walk;
