@@ -11,15 +11,14 @@ import pytest
 from lab.base.paths import TOP
 from tests.booted.lookup.test_direct_lookup import FOUND, SCRIPT
 
-# So many files that some of their paths have the same 16 bits of signature: each is opened again and again, by no program
-# but the shell, and has its own name in it. What is printed in capitals should not have happened.
+# So many directories with a file that some of their paths have the same 16 bits of signature, half of these differing in the
+# directory alone: each is opened again and again, and has its number in it. OTHER is what should not be said.
 MANY = """
-mkdir -p /tmp/many/files; cd /
-i=0; while [ $i -lt 1500 ]; do echo $i > /tmp/many/files/$i; i=$((i + 1)); done
-for pass in 1 2 3; do i=0; while [ $i -lt 1500 ]; do
-    read there < /tmp/many/files/$i; [ $there = $i ] || echo OTHER; i=$((i + 1))
+mkdir /tmp/many; cd /tmp/many; mkdir $(seq 1500); for i in $(seq 1500); do echo $i > $i/$((i % 2)); done
+for pass in 1 2 3; do for i in $(seq 1500); do
+    read there < /tmp/many/$i/$((i % 2)); [ $there = $i ] || echo OTHER
 done; done
-rm -r /tmp/many
+cd /; rm -r /tmp/many
 """
 # With so few bits a signature takes one path for another. Names that are compared do not.
 SETTINGS = {"aes": (), "siphash": (), "text": ("SIGNATURE_BITS=16",)}
