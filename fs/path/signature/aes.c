@@ -10,48 +10,39 @@
 
 #define BLOCK 16 /* bytes */
 
-/* The bytes of a block, the first one lowest. */
-typedef unsigned __int128 block_t;
-
 struct signature signature_of_root;
 static struct arch_aes_keys keys;
 /* What the last block is added to besides: if it is whole, and if it is not. */
-static block_t last_keys[2][AES_LANES];
+static u64 last_keys[2][AES_LANES][2];
 
-static __always_inline void chain(u64 chains[AES_LANES][2], block_t block)
-{
-	const u64 words[2] = {(u64)block, (u64)(block >> 64)};
-
-	arch_aes_chain(chains, &keys, words);
-}
-
-/* @sum's value and state: @chains are behind all but @block, the last @size bytes of the text, 1 to
- * 16. Between arch_vectors_begin() and arch_vectors_end(). */
-static __always_inline void finish(struct signature *sum, u64 chains[AES_LANES][2], block_t block,
-				   unsigned size)
+/* @sum's value, where its chain is behind all but @block, the last @size bytes of the text, 1 to
+ * 16, and zeros; and its chain behind a whole one, or what is left. Between arch_vectors_begin()
+ * and arch_vectors_end(). */
+static __always_inline void finish(struct signature *sum, u64 block[2], unsigned size)
 {
 	u64(*value)[2] = (u64(*)[2])sum->value;
 	bool whole = size == BLOCK;
+	const u64(*last)[2] = last_keys[!whole];
 
-	for (unsigned lane = 0; lane < AES_LANES; lane++) {
-		value[lane][0] = chains[lane][0] ^ (u64)last_keys[!whole][lane];
-		value[lane][1] = chains[lane][1] ^ (u64)(last_keys[!whole][lane] >> 64);
+	for (unsigned i = 0; i < 2; i++) {
+		value[0][i] = sum->chain[0][i] ^ last[0][i];
+		value[1][i] = sum->chain[1][i] ^ last[1][i];
 	}
-	chain(value, whole ? block : block | (block_t)0x80 << 8 * size);
 	if (whole) {
-		chain(chains, block); /* as one on the way */
-		block = 0;
+		arch_aes_chain(sum->chain, &keys, block);
+		sum->left[0] = sum->left[1] = 0;
+	} else {
+		memcpy(sum->left, block, BLOCK);
+		((u8 *)block)[size] = 0x80;
 	}
-	memcpy(sum->chain, chains, sizeof(sum->chain));
-	sum->left[0] = (u64)block;
-	sum->left[1] = (u64)(block >> 64);
+	arch_aes_chain(value, &keys, block);
 }
 
 /* What is to be read next of a text. */
 struct piece {
-	block_t block; /* zeros behind the end */
-	unsigned size; /* 16; or it is the last, with the slash in the place of its NUL */
-	bool is_last;
+	u64 words[2];  /* zeros behind the end */
+	unsigned size; /* bytes of it, with the slash in the place of the NUL; 0: 16, and no end yet
+			*/
 };
 
 static __always_inline struct piece take_piece(const char *text)
@@ -59,42 +50,50 @@ static __always_inline struct piece take_piece(const char *text)
 	u64 low = load_word(text), ends = ends_of(low), end = ends & -ends;
 
 	if (ends)
-		return (struct piece){last_word(low, end), bytes_before(end) + 1, true};
+		return (struct piece){{last_word(low, end), 0}, bytes_before(end) + 1};
 	u64 high = load_word(text + 8);
 	ends = ends_of(high);
 	end = ends & -ends;
 	if (!ends)
-		return (struct piece){(block_t)high << 64 | low, BLOCK, false};
-	return (struct piece){(block_t)last_word(high, end) << 64 | low, 8 + bytes_before(end) + 1,
-			      true};
+		return (struct piece){{low, high}, 0};
+	return (struct piece){{low, last_word(high, end)}, 8 + bytes_before(end) + 1};
 }
 
 void signature_below(struct signature *sum, const struct signature *directory, const char *text)
 {
-	u64 length = directory->length, chains[AES_LANES][2];
-	unsigned held = length % BLOCK, shift = held * 8;
-	block_t left = (block_t)directory->left[1] << 64 | directory->left[0];
+	u64 buffer[4] = {directory->left[0], directory->left[1]}, *block = buffer;
+	u64 length = directory->length;
+	unsigned held = length % BLOCK, size;
+	struct piece piece = take_piece(text);
 	struct arch_vectors saved;
-	struct piece piece;
+	const char *at = text;
 
-	memcpy(chains, directory->chain, sizeof(chains));
-	arch_vectors_begin(&saved);
-	for (;; text += BLOCK) {
-		piece = take_piece(text);
-		left |= piece.block << shift;
-		length += piece.size;
-		if (piece.is_last && held + piece.size <= BLOCK)
-			break;
-		chain(chains, left);
-		left = piece.block >> 1 >> (127 - shift);
-		if (piece.is_last) {
-			held -= BLOCK;
-			break;
-		}
+	for (unsigned lane = 0; lane < AES_LANES; lane++) {
+		sum->chain[lane][0] = directory->chain[lane][0];
+		sum->chain[lane][1] = directory->chain[lane][1];
 	}
-	finish(sum, chains, left, held + piece.size);
+	memcpy((u8 *)buffer + held, piece.words, BLOCK);
+	arch_vectors_begin(&saved);
+	if (piece.size) {
+		size = held + piece.size;
+		if (size > BLOCK) {
+			arch_aes_chain(sum->chain, &keys, block);
+			block += 2;
+			size -= BLOCK;
+		}
+	} else { /* a first block with what was left, and then as they lie in the text */
+		arch_aes_chain(sum->chain, &keys, block);
+		at += BLOCK - held;
+		while (piece = take_piece(at), !piece.size) {
+			arch_aes_chain(sum->chain, &keys, piece.words);
+			at += BLOCK;
+		}
+		block = piece.words;
+		size = piece.size;
+	}
+	finish(sum, block, size);
 	arch_vectors_end(&saved);
-	sum->length = length;
+	sum->length = length + (size_t)(at - text) + piece.size;
 }
 
 /* ---- boot ------------------------------------------------------------------------------------ */
@@ -118,21 +117,19 @@ static void expand_key(unsigned lane)
 		memcpy(keys.round[round][lane], &words[4 * round], BLOCK);
 }
 
-/* @block times x, where its first byte is the highest (RFC 4493, section 2.3). */
-static block_t doubled(block_t block)
+/* @doubled: @block times x, where the first byte is the highest (RFC 4493, section 2.3). */
+static void double_block(u64 doubled[2], const u64 block[2])
 {
-	u64 high = __builtin_bswap64((u64)block), low = __builtin_bswap64((u64)(block >> 64));
-	u64 carry = high >> 63;
+	u64 high = __builtin_bswap64(block[0]), low = __builtin_bswap64(block[1]);
 
-	high = high << 1 | low >> 63;
-	low = low << 1 ^ carry * 0x87;
-	return (block_t)__builtin_bswap64(low) << 64 | __builtin_bswap64(high);
+	doubled[0] = __builtin_bswap64(high << 1 | low >> 63);
+	doubled[1] = __builtin_bswap64(low << 1 ^ (high >> 63) * 0x87);
 }
 
 void signature_init(void)
 {
-	u64 seed = random_u64(), low = splitmix64(&seed), high = splitmix64(&seed);
-	u64 chains[AES_LANES][2] = {{0}};
+	u64 seed = random_u64(), tree[2] = {splitmix64(&seed), splitmix64(&seed)};
+	u64(*chains)[2] = signature_of_root.chain, zeros[2] = {0};
 	struct arch_vectors saved;
 
 	if (!arch_has_aes())
@@ -144,13 +141,13 @@ void signature_init(void)
 			keys.round[0][lane][i] = splitmix64(&seed);
 		expand_key(lane);
 	}
-	chain(chains, 0);
+	arch_aes_chain(chains, &keys, zeros);
 	for (unsigned lane = 0; lane < AES_LANES; lane++) {
-		last_keys[0][lane] = doubled((block_t)chains[lane][1] << 64 | chains[lane][0]);
-		last_keys[1][lane] = doubled(last_keys[0][lane]);
+		double_block(last_keys[0][lane], chains[lane]);
+		double_block(last_keys[1][lane], last_keys[0][lane]);
 		chains[lane][0] = chains[lane][1] = 0;
 	}
-	finish(&signature_of_root, chains, (block_t)high << 64 | low, BLOCK);
+	finish(&signature_of_root, tree, BLOCK);
 	arch_vectors_end(&saved);
 }
 

@@ -28,7 +28,7 @@ struct signature {
 
 static __always_inline u64 signature_index(const struct signature *signature)
 {
-	return signature->limb[0] >> 40;
+	return signature->limb[0] >> 48 | (signature->limb[0] >> 40 & 0xff) << 16;
 }
 
 static __always_inline bool signatures_differ(const struct signature *a, const struct signature *b)

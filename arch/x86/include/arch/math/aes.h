@@ -27,52 +27,63 @@ struct arch_vectors {
 
 /* What the assembly below changes, where the compiler could have something there: hosted. */
 #ifdef __SSE2__
-#define ARCH_VECTORS_CHANGED "xmm0", "xmm1", "xmm2", "memory"
+#define ARCH_VECTORS_CHANGED "xmm0", "xmm1", "xmm2"
 #else
-#define ARCH_VECTORS_CHANGED "memory"
+#define ARCH_VECTORS_CHANGED
 #endif
 
 bool arch_has_aes(void);
 
 static __always_inline void arch_vectors_begin(struct arch_vectors *saved)
 {
-	__asm__ __volatile__("movups %%xmm0, (%0)\n\t"
-			     "movups %%xmm1, 16(%0)\n\t"
-			     "movups %%xmm2, 32(%0)" ::"r"(saved)
-			     : "memory");
+	__asm__ __volatile__("movups %%xmm0, (%[saved])\n\t"
+			     "movups %%xmm1, 16(%[saved])\n\t"
+			     "movups %%xmm2, 32(%[saved])"
+			     : "=m"(*saved)
+			     : [saved] "r"(saved));
 }
 
 static __always_inline void arch_vectors_end(const struct arch_vectors *saved)
 {
-	__asm__ __volatile__("movups (%0), %%xmm0\n\t"
-			     "movups 16(%0), %%xmm1\n\t"
-			     "movups 32(%0), %%xmm2" ::"r"(saved)
+	__asm__ __volatile__("movups (%[saved]), %%xmm0\n\t"
+			     "movups 16(%[saved]), %%xmm1\n\t"
+			     "movups 32(%[saved]), %%xmm2" ::[saved] "r"(saved),
+			     "m"(*saved)
 			     : ARCH_VECTORS_CHANGED);
 }
 
 #define ARCH_AES_ROUND(n, last)                                                                    \
-	"aesenc" last " " #n "*32(%1), %%xmm0\n\t"                                                 \
-	"aesenc" last " " #n "*32+16(%1), %%xmm1\n\t"
+	"aesenc" last " " #n "*32(%[keys]), %%xmm0\n\t"                                            \
+	"aesenc" last " " #n "*32+16(%[keys]), %%xmm1\n\t"
+#define ARCH_AES_ROUNDS                                                                            \
+	ARCH_AES_ROUND(1, "")                                                                      \
+	ARCH_AES_ROUND(2, "")                                                                      \
+	ARCH_AES_ROUND(3, "")                                                                      \
+	ARCH_AES_ROUND(4, "")                                                                      \
+	ARCH_AES_ROUND(5, "")                                                                      \
+	ARCH_AES_ROUND(6, "")                                                                      \
+	ARCH_AES_ROUND(7, "")                                                                      \
+	ARCH_AES_ROUND(8, "")                                                                      \
+	ARCH_AES_ROUND(9, "")                                                                      \
+	ARCH_AES_ROUND(10, "last")
 
 /* Each of @blocks becomes itself xor @block, encrypted under its key. */
 static __always_inline void arch_aes_chain(u64 blocks[2][2], const struct arch_aes_keys *keys,
 					   const u64 block[2])
 {
-	__asm__ __volatile__(
-		"movdqu (%2), %%xmm2\n\t"
-		"movdqu (%0), %%xmm0\n\t"
-		"movdqu 16(%0), %%xmm1\n\t"
-		"pxor %%xmm2, %%xmm0\n\t"
-		"pxor %%xmm2, %%xmm1\n\t"
-		"pxor (%1), %%xmm0\n\t"
-		"pxor 16(%1), %%xmm1\n\t" ARCH_AES_ROUND(1, "") ARCH_AES_ROUND(2, "")
-			ARCH_AES_ROUND(3, "") ARCH_AES_ROUND(4, "") ARCH_AES_ROUND(5, "")
-				ARCH_AES_ROUND(6, "") ARCH_AES_ROUND(7, "") ARCH_AES_ROUND(8, "")
-					ARCH_AES_ROUND(9, "") ARCH_AES_ROUND(
-						10, "last") "movdqu %%xmm0, (%0)\n\t"
-							    "movdqu %%xmm1, 16(%0)" ::"r"(blocks),
-		"r"(keys), "r"(block)
-		: ARCH_VECTORS_CHANGED);
+	__asm__ __volatile__("movdqu (%[block]), %%xmm2\n\t"
+			     "movdqu (%[blocks]), %%xmm0\n\t"
+			     "movdqu 16(%[blocks]), %%xmm1\n\t"
+			     "pxor %%xmm2, %%xmm0\n\t"
+			     "pxor %%xmm2, %%xmm1\n\t"
+			     "pxor (%[keys]), %%xmm0\n\t"
+			     "pxor 16(%[keys]), %%xmm1\n\t" ARCH_AES_ROUNDS
+			     "movdqu %%xmm0, (%[blocks])\n\t"
+			     "movdqu %%xmm1, 16(%[blocks])"
+			     : "+m"(*(u64(*)[2][2])blocks)
+			     : [blocks] "r"(blocks), [keys] "r"(keys), [block] "r"(block),
+			       "m"(*keys), "m"(*(const u64(*)[2])block)
+			     : ARCH_VECTORS_CHANGED);
 }
 
 /* The four bytes of @word, each as AES's S-box has it: for the expansion of a key. */
