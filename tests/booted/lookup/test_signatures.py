@@ -11,11 +11,13 @@ import pytest
 from lab.base.paths import TOP
 from tests.booted.lookup.test_direct_lookup import FOUND, SCRIPT
 
-# So many directories with a file that some of their paths have the same 16 bits of signature, half of these differing in the
-# directory alone: each is opened again and again, and has its number in it. OTHER is what should not be said.
+# So many directories with a file that some 17 pairs of their paths have the same 16 bits of signature, half of these differing
+# in the directory alone: each is opened again and again, and has its number in it. OTHER is what should not be said.
 MANY = """
-mkdir /tmp/many; cd /tmp/many; mkdir $(seq 1500); for i in $(seq 1500); do echo $i > $i/$((i % 2)); done
-for pass in 1 2 3; do for i in $(seq 1500); do
+mkdir /tmp/many; cd /tmp/many
+names=; for i in $(seq 1500); do names="$names $((i * 2654435761))"; done
+mkdir $names; for i in $names; do echo $i > $i/$((i % 2)); done
+for pass in 1 2 3; do for i in $names; do
     read there < /tmp/many/$i/$((i % 2)); [ $there = $i ] || echo OTHER
 done; done
 cd /; rm -r /tmp/many
