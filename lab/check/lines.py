@@ -35,7 +35,9 @@ SYSTEMS = "user/chainhash/others"  # the 1991 text's other systems
 SYSTEM_LIMIT = 300  # of each file
 
 # Of fs/path/signature what direct lookup has if nothing else is chosen.
-SIGNATURES = tuple(f"fs/path/signature/{name}" for name in ("multilinear.c", "multilinear.h", "linear.h", "bits.h", "ends.h"))
+SIGNATURES = tuple(
+    f"fs/path/signature/{name}" for name in ("multilinear.c", "multilinear.h", "linear.h", "bits.h", "ends.h")
+)
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,7 @@ static __always_inline void finish(struct signature *sum, u64 block[2], unsigned
 /* What is to be read next of a text. */
 struct piece {
 	u64 words[2];  /* zeros behind the end */
-	unsigned size; /* bytes of it, with the slash in the place of the NUL; 0: 16, and no end yet
-			*/
+	unsigned size; /* bytes, with the slash in the place of the NUL; 0: it has no end yet */
 };
 
 static __always_inline struct piece take_piece(const char *text)
@@ -84,9 +83,11 @@ void signature_below(struct signature *sum, const struct signature *directory, c
 	} else { /* a first block with what was left, and then as they lie in the text */
 		arch_aes_chain(sum->chain, &keys, block);
 		at += BLOCK - held;
-		while (piece = take_piece(at), !piece.size) {
+		for (;; at += BLOCK) {
+			piece = take_piece(at);
+			if (piece.size)
+				break;
 			arch_aes_chain(sum->chain, &keys, piece.words);
-			at += BLOCK;
 		}
 		block = piece.words;
 		size = piece.size;

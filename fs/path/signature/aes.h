@@ -13,9 +13,6 @@
  * A directory's signature has, beside the value, what the whole blocks of its text were encrypted
  * to, and what is left of the text.
  *
- * The lowest 24 bits are the index: of a pseudorandom function nobody learns anything by those that
- * are compared as well, 8 of them in tables of more than 65,536 buckets.
- *
  * A processor that has no AES instructions does not boot with this: another function in its place
  * would be measured unnoticed.
  *
@@ -24,8 +21,6 @@
  * than so many instructions otherwise would: a round waits for the one before.
  */
 #pragma once
-
-#include "fs/path/signature/bits.h"
 
 #define AES_LANES 2
 
@@ -37,14 +32,4 @@ struct signature {
 	u64 length;
 };
 
-static __always_inline u64 signature_index(const struct signature *signature)
-{
-	return signature->value[0] & 0xffffff;
-}
-
-static __always_inline bool signatures_differ(const struct signature *a, const struct signature *b)
-{
-	return top_bits_differ(a->value, b->value);
-}
-
-#define text_leads_to(walk, path) true
+#include "fs/path/signature/value.h"

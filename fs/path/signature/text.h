@@ -12,8 +12,8 @@
  * the lookup does look at that, at its end. Each dentry's name and parent belong together by its
  * sequence count, so that no more is read than is there, and mounts by theirs.
  *
- * Cost: 15 instructions for eight bytes, and some 40 for each component. Weakness: that; and aliases
- * (alias/alias.h) there cannot be, since they are known by the signatures of texts alone.
+ * Cost: 15 instructions for eight bytes, and some 45 for each component. Weakness: that; and
+ * aliases (alias/alias.h) there cannot be, since they are known by the signatures of texts alone.
  */
 #pragma once
 
