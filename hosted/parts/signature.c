@@ -1,50 +1,92 @@
 /*
  * signature.c - signatures of paths (fs/path/direct/signature.h), as test_signature.py asks for
- * them: with the kernel's own arithmetic, for new CPUs and for all.
+ * them: by the function that is chosen, with the kernel's own arithmetic.
  */
-#include "fs/path/direct/signature.c"
+#if defined(CONFIG_PATH_SIGNATURE_AES)
+#include "fs/path/signature/aes.c"
+#define WORDS_OF(signature) (signature).value
+#elif defined(CONFIG_PATH_SIGNATURE_SIPHASH)
+#include "fs/path/signature/siphash.c"
+#define WORDS_OF(signature) (signature).value
+#elif defined(CONFIG_PATH_SIGNATURE_TEXT)
+#include "fs/path/signature/text.c"
+#define WORDS_OF(signature) (signature).limb
+#else
+#include "fs/path/signature/multilinear.c"
+#define WORDS_OF(signature) (signature).limb
+#endif
 
 #include <stdlib.h>
 
 static u64 drawn;
+seqcount_t mount_sequence;
 
 u64 random_u64(void)
 {
 	return drawn;
 }
 
+void panic(const char *format, ...)
+{
+	abort();
+}
+
+#if defined(CONFIG_PATH_SIGNATURE_MULTILINEAR) && !defined(arch_has_mulx)
 bool arch_has_mulx(void)
 {
 	return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 }
+#endif
+
+#ifdef ARCH_VECTORS_CHANGED /* the kernel's header, which leaves it open */
+bool arch_has_aes(void)
+{
+	return __builtin_cpu_supports("aes");
+}
+#endif
 
 /* Draw keys from @seed; with @newest false as on a CPU without mulx: is that what it is? */
 bool begin(u64 seed, bool newest)
 {
 	drawn = seed;
+#ifdef CONFIG_PATH_SIGNATURE_AES
+	if (!arch_has_aes())
+		return false;
+#endif
 	signature_init();
+#ifdef CONFIG_PATH_SIGNATURE_MULTILINEAR
 	has_mulx = has_mulx && newest;
 	return has_mulx == newest;
+#endif
+	return true;
 }
 
-/* What was drawn: of word @word the limb @limb; the root's limb. */
-u64 key(unsigned word, unsigned limb)
-{
-	return signature_keys[word][limb];
-}
+static struct signature last;
 
-u64 root(unsigned limb)
-{
-	return signature_of_root.limb[limb];
-}
-
-/* Of the @count texts one below the other, from the root: @limbs, and the length is returned. */
-u64 sign(const char *const *texts, unsigned count, u64 *limbs)
+/* Of the @count texts one below the other, from the root: @words of it, and the length is
+ * returned. */
+u64 sign(const char *const *texts, unsigned count, u64 *words)
 {
 	struct signature sum = signature_of_root;
 
 	for (unsigned i = 0; i < count; i++)
 		signature_below(&sum, &sum, texts[i]);
-	memcpy(limbs, sum.limb, sizeof(sum.limb));
+	memcpy(words, WORDS_OF(sum), sizeof(WORDS_OF(sum)));
+	last = sum;
 	return sum.length;
+}
+
+/* The index of what was signed last. */
+u64 index_of_last(void)
+{
+	return signature_index(&last);
+}
+
+/* Does what was signed last differ from itself but for @bit of its words? */
+bool bit_counts(unsigned bit)
+{
+	struct signature other = last;
+
+	WORDS_OF(other)[bit / 64] ^= 1ULL << bit % 64;
+	return signatures_differ(&last, &other);
 }

@@ -34,6 +34,11 @@ LIBRARY_LIMIT = 4_500
 SYSTEMS = "user/chainhash/others"  # the 1991 text's other systems
 SYSTEM_LIMIT = 300  # of each file
 
+# Of fs/path/signature what direct lookup has if nothing else is chosen.
+SIGNATURES = tuple(
+    f"fs/path/signature/{name}" for name in ("multilinear.c", "multilinear.h", "linear.h", "bits.h", "ends.h")
+)
+
 
 @dataclass(frozen=True)
 class Room:
@@ -58,7 +63,8 @@ ROOMS = (
     Room("pages looked up without locks", "PAGE_LOCK=sequence", (), symbol="PAGE_LOCK_SEQUENCE"),
     Room("buffers so looked up", "BUFFER_LOCK=sequence", ("fs/block/unlocked.h",), symbol="BUFFER_LOCK_SEQUENCE"),
     Room("inodes so looked up", "INODE_LOCK=sequence", ("fs/inode/unlocked.h",), symbol="INODE_LOCK_SEQUENCE"),
-    Room("arithmetic of direct lookup", "DCACHE_FASTPATH=y", ("arch/x86/*/wide.[ch]",)),
+    Room("signatures of direct lookup", "DCACHE_FASTPATH=y", ("arch/x86/*/wide.[ch]", *SIGNATURES)),
+    Room("other signatures", "PATH_SIGNATURE=aes ...", ("arch/x86/*/aes.[ch]", "fs/path/signature/*"), SIGNATURES),
     Room(".. as in Plan 9", "DOTDOT_LEXICAL=y", ("fs/path/lexical/*",), symbol="DOTDOT_LEXICAL"),
     Room("ticket locks", "SPINLOCK_TICKET=y", (), symbol="SPINLOCK_TICKET"),
     Room("pruning aggressively", "DENTRY_SHRINK=aggressive", (), symbol="DENTRY_SHRINK_AGGRESSIVE"),

@@ -1,68 +1,164 @@
-"""Signatures of paths (fs/path/direct/signature.h), with the kernel's own arithmetic, against whole numbers of Python."""
+"""Signatures of paths (fs/path/signature), with the kernel's own arithmetic, against models in Python and published vectors."""
 
 from __future__ import annotations
 
 import ctypes
+import struct
+from collections.abc import Iterator
+from functools import cache
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.cmac import CMAC
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.base.paths import TOP
 from tests.hash.compiled import build, scratch
 
-LIMBS = 5
+WORDS = {"multilinear": 5, "aes": 4, "siphash": 4, "text": 1}
+LONGEST = 1024 + 4096  # SIGNATURE_MAX
 SEED = 0x0123456789ABCDEF
+ALL = 2**64 - 1
 NAMES = st.text(st.characters(min_codepoint=1, max_codepoint=255, exclude_characters="/"), min_size=1, max_size=40)
 PATHS = st.lists(st.lists(NAMES, min_size=1, max_size=4).map("/".join), min_size=1, max_size=5)
 
 
-@pytest.fixture(scope="module")
-def library():
-    """signature.c with arch/x86's arithmetic in place of the hosted kernel's."""
-    folder = scratch() / "kernel-arithmetic"
-    (folder / "arch" / "math").mkdir(parents=True)
-    (folder / "arch" / "math" / "wide.h").write_text(f'#include "{TOP}/arch/x86/include/arch/math/wide.h"\n')
-    chosen = ("CONFIG_DCACHE_FASTPATH", "CONFIG_SIGNATURE_BITS=240", "CONFIG_PREFIX_WAYS=8", "CONFIG_HASH_WORD=64")
-    output = build("signature.c", scratch() / "signature.so", {}, chosen, ("-shared", "-fPIC", f"-I{folder}"))
-    found = ctypes.CDLL(str(output))
-    found.begin.restype = ctypes.c_bool
-    for function in (found.key, found.root, found.sign):
-        function.restype = ctypes.c_uint64
+@cache
+def load(name: str, bits: int = 240, arch: str = "arch/x86") -> ctypes.CDLL:
+    """A file of fs/path/signature, with arch/x86's arithmetic or the hosted kernel's."""
+    folder = scratch() / arch.replace("/", "-")
+    (folder / "arch" / "math").mkdir(parents=True, exist_ok=True)
+    for header in ("wide.h", "aes.h"):
+        (folder / "arch" / "math" / header).write_text(f'#include "{TOP}/{arch}/include/arch/math/{header}"\n')
+    chosen = ["CONFIG_DCACHE_FASTPATH", f"CONFIG_SIGNATURE_BITS={bits}", "CONFIG_PREFIX_WAYS=8", "CONFIG_HASH_WORD=64"]
+    chosen += [f"CONFIG_PATH_SIGNATURE_{name.upper()}", "CONFIG_NR_CPUS=1"]
+    chosen += [f'CONFIG_PATH_SIGNATURE_HEADER="fs/path/signature/{name}.h"']
+    flags = ("-shared", "-fPIC", "-fno-strict-aliasing", f"-I{folder}")
+    found = ctypes.CDLL(str(build("signature.c", scratch() / f"{name}-{bits}-{folder.name}.so", {}, chosen, flags)))
+    found.begin.restype = found.bit_counts.restype = ctypes.c_bool
+    found.sign.restype = found.index_of_last.restype = ctypes.c_uint64
+    found.name = name
     return found
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["any CPU", "mulx"])
-def signatures(library, request):
-    if not library.begin(ctypes.c_uint64(SEED), request.param):
-        pytest.skip("this CPU has no BMI2")
+FORMS = ["multilinear", "multilinear on any CPU", "multilinear hosted", "aes", "aes hosted", "siphash", "text"]
+
+
+@pytest.fixture(scope="module", params=FORMS)
+def signatures(request):
+    name, _, how = request.param.partition(" ")
+    library = load(name, arch="hosted" if how == "hosted" else "arch/x86")
+    if not library.begin(ctypes.c_uint64(SEED), how == ""):
+        pytest.skip("this CPU has not the instructions")
     return library
 
 
 def signed(library, texts: list[str]) -> tuple[int, int]:
-    """What the kernel makes of @texts, one below the other: the sum, and the length."""
-    limbs = (ctypes.c_uint64 * LIMBS)()
+    """What the kernel makes of @texts, one below the other: the number, and the length."""
+    words = (ctypes.c_uint64 * WORDS[library.name])()
     # eight readable bytes behind the end, which are not zero
     buffers = [ctypes.create_string_buffer(text.encode("latin-1") + b"\0" + b"\xa5" * 8) for text in texts]
     pointers = (ctypes.c_char_p * len(texts))(*(ctypes.cast(one, ctypes.c_char_p) for one in buffers))
-    length = library.sign(pointers, len(texts), limbs)
-    return sum(limb << 64 * place for place, limb in enumerate(limbs)), length
+    length = library.sign(pointers, len(texts), words)
+    return sum(word << 64 * place for place, word in enumerate(words)), length
 
 
-def expected(library, texts: list[str]) -> tuple[int, int]:
-    """k + the sum of key_i * word_i modulo 2^320, over the words of the whole text, each component with a slash behind it."""
-    whole = "".join(f"{text}/" for text in texts).encode("latin-1")
-    total = sum(library.root(limb) << 64 * limb for limb in range(LIMBS))
-    for place in range(0, len(whole), 8):
-        key = sum(library.key(place // 8, limb) << 64 * limb for limb in range(LIMBS))
-        total += key * int.from_bytes(whole[place : place + 8], "little")
-    return total % 2**320, len(whole)
+# ---- models: of what is drawn at boot, and the whole text, each component with a slash behind it -------------------------
 
 
-@settings(max_examples=300, deadline=None)
+def drawn() -> Iterator[int]:
+    """SplitMix64 (core/random.h)."""
+    state = SEED
+    while True:
+        state = z = (state + 0x9E3779B97F4A7C15) & ALL
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & ALL
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & ALL
+        yield z ^ z >> 31
+
+
+@cache
+def keys_of(limbs: int) -> list[int]:
+    """A key for each word, and k."""
+    numbers = drawn()
+    return [sum(next(numbers) << 64 * limb for limb in range(limbs)) for _ in range(LONGEST // 8 + 2)]
+
+
+def sum_of_products(text: bytes, limbs: int) -> int:
+    """k + the sum of key_i * word_i modulo 2^(64 limbs)."""
+    keys = keys_of(limbs)
+    words = [int.from_bytes(text[place : place + 8], "little") for place in range(0, len(text), 8)]
+    return (keys[-1] + sum(key * word for key, word in zip(keys, words, strict=False))) % 2 ** (64 * limbs)
+
+
+def siphash_2_4_128(key: bytes, text: bytes) -> bytes:
+    """Aumasson and Bernstein 2012, and their reference implementation's form of 128 bits."""
+    low, high = struct.unpack("<QQ", key)
+    v = [low ^ 0x736F6D6570736575, high ^ 0x646F72616E646F6D, low ^ 0x6C7967656E657261, high ^ 0x7465646279746573]
+
+    def rounds(count: int) -> None:
+        for _ in range(count):
+            for one, other, rotated, turned in (0, 1, 13, 32), (2, 3, 16, 0), (0, 3, 21, 0), (2, 1, 17, 32):
+                v[one] = (v[one] + v[other]) & ALL
+                v[other] = (v[other] << rotated | v[other] >> (64 - rotated)) & ALL ^ v[one]
+                v[one] = (v[one] << turned | v[one] >> (64 - turned)) & ALL
+
+    v[1] ^= 0xEE
+    padded = text + bytes(7 - len(text) % 8) + bytes([len(text) % 256])
+    for (word,) in struct.iter_unpack("<Q", padded):
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 0xEE
+    rounds(4)
+    first = v[0] ^ v[1] ^ v[2] ^ v[3]
+    v[1] ^= 0xDD
+    rounds(4)
+    return struct.pack("<QQ", first, v[0] ^ v[1] ^ v[2] ^ v[3])
+
+
+def aes_cmac(key: bytes, text: bytes) -> bytes:
+    code = CMAC(AES(key))
+    code.update(text)
+    return code.finalize()
+
+
+def of_two(function, tree_words: int, text: bytes) -> int:
+    """What is drawn: the tree's words, two keys; the values one after the other."""
+    numbers = drawn()
+    tree, *keys = (b"".join(next(numbers).to_bytes(8, "little") for _ in range(words)) for words in (tree_words, 2, 2))
+    return int.from_bytes(b"".join(function(key, tree + text) for key in keys), "little")
+
+
+MODELS = {
+    "multilinear": lambda text: sum_of_products(text, 5),
+    "aes": lambda text: of_two(aes_cmac, 2, text),
+    "siphash": lambda text: of_two(siphash_2_4_128, 1, text),
+    "text": lambda text: sum_of_products(text, 1),
+}
+
+
+@pytest.mark.parametrize(
+    ("length", "value"),
+    [
+        (0, "a3817f04ba25a8e66df67214c7550293"), (1, "da87c1d86b99af44347659119b22fc45"),
+        (8, "3b62a9ba6258f5610f83e264f31497b4"), (15, "5493e99933b0a8117e08ec0f97cfc3d9"),
+        (63, "5150d1772f50834a503e069a973fbd7c"),
+    ],
+)  # fmt: skip
+def test_the_model_of_siphash_has_the_published_values(length, value):
+    """vectors.h of https://github.com/veorq/SipHash."""
+    assert siphash_2_4_128(bytes(range(16)), bytes(range(length))).hex() == value
+
+
+# ---- what holds for each ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
 @given(texts=PATHS)
-def test_a_signature_is_the_sum_that_its_proof_wants(signatures, texts):
-    assert signed(signatures, texts) == expected(signatures, texts)
+def test_a_signature_is_the_model_s(signatures, texts):
+    whole = "".join(f"{text}/" for text in texts).encode("latin-1")
+    assert signed(signatures, texts) == (MODELS[signatures.name](whole), len(whole))
 
 
 @settings(max_examples=100, deadline=None)
@@ -71,9 +167,42 @@ def test_it_goes_on_from_any_directory(signatures, texts):
     assert signed(signatures, texts) == signed(signatures, ["/".join(texts)])
 
 
+def test_a_text_may_end_anywhere(signatures):
+    """Texts of all lengths below directories of all: what is left of a word, or of a block, meets what is new."""
+    for above in range(1, 18):
+        for below in (*range(1, 18), 31, 32, 33):
+            texts = ["d" * above, "f" * below]
+            whole = "".join(f"{text}/" for text in texts).encode()
+            assert signed(signatures, texts) == (MODELS[signatures.name](whole), len(whole)), (above, below)
+
+
 def test_where_a_component_ends_counts(signatures):
     found = {
         signed(signatures, [text])[0]
         for text in ("ab/c", "abc", "a/bc", "ab/c/d", "ab", "abcdefg", "abcdefgh", "abcdefg/h")
     }
     assert len(found) == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"),
+    [("multilinear", 16), ("multilinear", 128), ("multilinear", 240), ("siphash", 100), ("siphash", 240), ("aes", 240)],
+)
+def test_so_many_bits_are_compared(name, bits):
+    """The uppermost of 256, which multilinear has above its lowest word; those below are of no account."""
+    library = load(name, bits)
+    if not library.begin(ctypes.c_uint64(SEED), True):
+        pytest.skip("this CPU has not the instructions")
+    signed(library, ["some/path"])
+    top = 64 * WORDS[name]
+    assert [library.bit_counts(bit) for bit in range(top)] == [bit >= top - bits for bit in range(top)]
+
+
+def test_texts_that_differ_little_have_other_indexes(signatures):
+    indexes = []
+    for number in range(2000):
+        signed(signatures, [f"usr/include/header-{number}.h"])
+        indexes.append(signatures.index_of_last())
+    assert max(indexes) < 2**24
+    # of 2,000 in 65,536 places 1,970 are expected to be different
+    assert len({index % 65536 for index in indexes}) > 1900

@@ -9,6 +9,7 @@
 
 struct path_key {
 	const struct signature *signature;
+	const struct lockless_walk *walk; /* still where it begins */
 	struct hash_counters *counts;
 };
 
@@ -17,7 +18,8 @@ static __always_inline int compare_signatures(const struct direct_entry *entry,
 					      const struct path_key *key)
 {
 	key->counts->compares++;
-	return signatures_differ(&entry->signature, key->signature);
+	return signatures_differ(&entry->signature, key->signature) ||
+	       !text_leads_to(key->walk, &entry->path);
 }
 
 /* The dentries' are done with. */
@@ -108,12 +110,13 @@ static __always_inline bool direct_is_hinted(const struct direct_entry *from, co
 	return !((load_word(text) ^ READ_ONCE(from->absent)) & READ_ONCE(from->absent_mask));
 }
 
-/* The entry of @signature, or NULL. */
-static __always_inline struct direct_entry *direct_probe(const struct signature *signature)
+/* The entry of @signature, which @walk looks for, or NULL. */
+static __always_inline struct direct_entry *direct_probe(const struct lockless_walk *walk,
+							 const struct signature *signature)
 {
 	struct hash_counters __maybe_unused uncounted;
 	struct hash_counters *counts = HASH_CPU_COUNTERS(path, &uncounted);
-	const struct path_key key = {signature, counts};
+	const struct path_key key = {signature, walk, counts};
 	u64 steps = 0;
 	REGION_MARK(HASH_path, 0);
 	struct direct_entry *entry =
@@ -190,7 +193,7 @@ static __always_inline enum direct_result direct_find(struct lockless_walk *walk
 		return direct_find_further(walk, NULL, changes);
 	signature_below(signature, &from->signature, text);
 
-	enum direct_result result = direct_arrive(walk, from, direct_probe(signature));
+	enum direct_result result = direct_arrive(walk, from, direct_probe(walk, signature));
 
 	if (likely(result != DIRECT_UNKNOWN))
 		return result;

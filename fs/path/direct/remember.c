@@ -23,7 +23,7 @@ static enum direct_result arrive_by_alias(struct lockless_walk *walk,
 
 	if (!alias)
 		return DIRECT_UNKNOWN;
-	enum direct_result result = direct_arrive(walk, from, direct_probe(&alias->target));
+	enum direct_result result = direct_arrive(walk, from, direct_probe(walk, &alias->target));
 
 	if (!alias->below || result != DIRECT_FOUND)
 		return result;

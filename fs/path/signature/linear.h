@@ -1,26 +1,27 @@
-/* signature.c - see signature.h. */
-#ifdef CONFIG_DCACHE_FASTPATH
-
-#include <arch/math/wide.h>
+/*
+ * linear.h - sums of key_i * word_i over the words of a text, modulo a power of two: for the one
+ * file of fs/path/signature that is compiled with it (multilinear.c, text.c).
+ *
+ * A sum goes on from any place: what is added to a text is added to its sum, at the words and bytes
+ * where it stands, even if these begin in the middle of a word, since half a word, and then the
+ * other half, times a key are the word times that key.
+ */
+#pragma once
 
 #include "fs/path/direct/signature.h"
+#include "fs/path/signature/ends.h"
 
 #include "core/random.h"
 
-u64 signature_keys[SIGNATURE_WORDS][SIGNATURE_LIMBS];
-struct signature signature_of_root;
-static bool has_mulx;
-static struct component_bytes bytes; /* as component_bytes, whose file stands above this one */
+#define SIGNATURE_WORDS (SIGNATURE_MAX / 8 + 1)
 
+static u64 signature_keys[SIGNATURE_WORDS][SIGNATURE_LIMBS];
+struct signature signature_of_root;
+
+/* sum += factor * word, the lowest limb first. */
 typedef void multiply_add(u64 sum[SIGNATURE_LIMBS], const u64 factor[SIGNATURE_LIMBS], u64 word);
 
-/* As text_ends(). */
-static __always_inline u64 ends_of(u64 word)
-{
-	return (word - bytes.ones) & ~word & bytes.tops;
-}
-
-/* From *@sum on to the signature of @text below, the products summed up by @add. */
+/* From *@directory on to the signature of @text below, *@sum, the products summed up by @add. */
 static __always_inline void go_on(struct signature *sum, const struct signature *directory,
 				  const char *text, multiply_add *add)
 {
@@ -38,43 +39,23 @@ static __always_inline void go_on(struct signature *sum, const struct signature 
 		add(so_far.limb, key, word << shift | carried);
 		carried = word >> 1 >> (63 - shift);
 	}
-	/* what is left before the NUL, and the slash in its place */
 	u64 end = ends & -ends;
-	word = (word & ((end >> 7) - 1)) | (end >> 7) * '/';
+	word = last_word(word, end);
 	add(so_far.limb, key, word << shift | carried);
 	word = word >> 1 >> (63 - shift);
 	if (word)
 		add(so_far.limb, key + SIGNATURE_LIMBS, word);
-	so_far.length += (size_t)(at - text) + ((u32)__builtin_ctzll(end) >> 3) + 1;
+	so_far.length += (size_t)(at - text) + bytes_before(end) + 1;
 	*sum = so_far;
 }
 
-static noinline void go_on_anywhere(struct signature *sum, const struct signature *directory,
-				    const char *text)
-{
-	go_on(sum, directory, text, arch_multiply_add_320);
-}
-
-ARCH_MULX void signature_below(struct signature *sum, const struct signature *directory,
-			       const char *text)
-{
-	if (likely(has_mulx))
-		go_on(sum, directory, text, arch_multiply_add_320_mulx);
-	else
-		go_on_anywhere(sum, directory, text);
-}
-
-void signature_init(void)
+static void draw_keys(void)
 {
 	u64 state = random_u64();
 
-	has_mulx = arch_has_mulx();
-	bytes.ones = ~0ULL / 255;
-	bytes.tops = bytes.ones * 0x80;
+	ends_init();
 	for (unsigned i = 0; i < SIGNATURE_WORDS * SIGNATURE_LIMBS; i++)
 		signature_keys[i / SIGNATURE_LIMBS][i % SIGNATURE_LIMBS] = splitmix64(&state);
 	for (unsigned i = 0; i < SIGNATURE_LIMBS; i++)
 		signature_of_root.limb[i] = splitmix64(&state);
 }
-
-#endif
