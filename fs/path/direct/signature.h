@@ -12,15 +12,14 @@
  * bucket. By which function is a choice, PATH_SIGNATURE; each is a header and a file of
  * fs/path/signature:
  *
- *	multilinear	257 bits by one sum; two texts agree by chance alone, as long as nobody sees
- *one
- *	aes		256 bits by AES instructions, of which nothing can be learned even by who
- *sees them siphash		the same by shifts and additions text		64 bits, and the
- *names of the place that was found are compared with the text
+ * multilinear: 257 bits by one sum; two texts agree by chance alone, as long as nobody sees one.
+ * aes: 256 bits by AES instructions, of which nothing can be learned even by who sees them.
+ * siphash: the same by shifts and additions.
+ * text: 64 bits, and the names of the place that was found are compared with the text.
  *
  * Each header has: struct signature, with a member `length`, bytes of the text;
  * signature_index(), the bits that choose a bucket; signatures_differ(), do the bits differ that
- * are compared? text_leads_to(), see below, true where nobody needs to ask..
+ * are compared? text_leads_to(), see below, true where nobody needs to ask.
  */
 #pragma once
 
