@@ -35,9 +35,7 @@ SYSTEMS = "user/chainhash/others"  # the 1991 text's other systems
 SYSTEM_LIMIT = 300  # of each file
 
 # Of fs/path/signature what direct lookup has if nothing else is chosen.
-SIGNATURES = tuple(
-    f"fs/path/signature/{name}" for name in ("multilinear.c", "multilinear.h", "linear.h", "bits.h", "ends.h")
-)
+SIGNATURES = tuple(f"fs/path/signature/{name}" for name in ("multilinear.[ch]", "linear.h", "bits.h", "ends.h"))
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,13 @@ ROOMS = (
     Room("buffers so looked up", "BUFFER_LOCK=sequence", ("fs/block/unlocked.h",), symbol="BUFFER_LOCK_SEQUENCE"),
     Room("inodes so looked up", "INODE_LOCK=sequence", ("fs/inode/unlocked.h",), symbol="INODE_LOCK_SEQUENCE"),
     Room("signatures of direct lookup", "DCACHE_FASTPATH=y", ("arch/x86/*/wide.[ch]", *SIGNATURES)),
-    Room("other signatures", "PATH_SIGNATURE=aes ...", ("arch/x86/*/aes.[ch]", "fs/path/signature/*"), SIGNATURES),
+    Room("signatures by AES", "PATH_SIGNATURE_AES=y", ("arch/x86/*/aes.[ch]", "fs/path/signature/aes.[ch]")),
+    Room(
+        "signatures by SipHash",
+        "PATH_SIGNATURE_SIPHASH=y",
+        ("fs/path/signature/siphash.[ch]", "fs/path/signature/value.h"),
+    ),
+    Room("paths compared", "PATH_SIGNATURE_TEXT=y", ("fs/path/signature/text.[ch]",)),
     Room(".. as in Plan 9", "DOTDOT_LEXICAL=y", ("fs/path/lexical/*",), symbol="DOTDOT_LEXICAL"),
     Room("ticket locks", "SPINLOCK_TICKET=y", (), symbol="SPINLOCK_TICKET"),
     Room("pruning aggressively", "DENTRY_SHRINK=aggressive", (), symbol="DENTRY_SHRINK_AGGRESSIVE"),

@@ -1,5 +1,5 @@
 /* aes.c - see aes.h. */
-#if defined(CONFIG_DCACHE_FASTPATH) && defined(CONFIG_PATH_SIGNATURE_AES)
+#ifdef CONFIG_PATH_SIGNATURE_AES
 
 #include <arch/math/aes.h>
 

@@ -1,5 +1,5 @@
 /* siphash.c - see siphash.h. */
-#if defined(CONFIG_DCACHE_FASTPATH) && defined(CONFIG_PATH_SIGNATURE_SIPHASH)
+#ifdef CONFIG_PATH_SIGNATURE_SIPHASH
 
 #include "fs/path/direct/signature.h"
 #include "fs/path/signature/ends.h"

@@ -1,5 +1,5 @@
 /* text.c - see text.h. */
-#if defined(CONFIG_DCACHE_FASTPATH) && defined(CONFIG_PATH_SIGNATURE_TEXT)
+#ifdef CONFIG_PATH_SIGNATURE_TEXT
 
 #include "fs/path/lockless/lockless.h"
 #include "fs/path/signature/linear.h"

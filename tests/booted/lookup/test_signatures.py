@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab.base.paths import TOP
+from lab.run import machine
 from tests.booted.lookup.test_direct_lookup import FOUND, SCRIPT
 
 # So many directories with a file that some 17 pairs of their paths have the same 16 bits of signature, half of these differing
@@ -53,3 +54,7 @@ def test_nobody_gets_where_he_may_not(cw, registers, tmp_path, monkeypatch, name
     assert found == FOUND
     hits = re.search(r"^ hit: (\d+)", said, re.MULTILINE)
     assert hits and int(hits[1]) > (3000 if SETTINGS[name] else 200), said
+    if name == "aes":
+        without = machine.Options(job=["/bin/true"], build=False, quiet=True, mem="128M", cpu="max,-aes", timeout=100)
+        refused = machine.run(without)
+        assert refused.kind == "panic" and "has no AES instructions" in refused.message, refused.message
