@@ -63,13 +63,15 @@ bool in_group(const struct cred *cred, gid_t gid)
 
 struct fs_context *fs_context_fork(struct fs_context *parent)
 {
-	struct fs_context *fs = kmalloc(sizeof(*fs), GFP_KERNEL);
+	struct fs_context *fs = kzalloc(sizeof(*fs), GFP_KERNEL);
 
 	if (!fs)
 		return NULL;
 	atomic_set(&fs->refcount, 1);
+#ifdef CONFIG_MOUNT_NS
+	fs->namespace = namespace_get(parent->namespace);
+#endif
 	spin_lock_init(&fs->lock, "fs_context->lock");
-	fs->sequence = (seqcount_t){0};
 	guard(spinlock, &parent->lock);
 	fs->umask = parent->umask;
 	fs->root = parent->root;
@@ -85,5 +87,8 @@ void fs_context_put(struct fs_context *fs)
 		return;
 	path_put(&fs->root);
 	path_put(&fs->cwd);
+#ifdef CONFIG_MOUNT_NS
+	namespace_put(fs->namespace);
+#endif
 	kfree(fs);
 }

@@ -11,7 +11,8 @@
  * what the canonical path says of them is asked each time.
  *
  * Where an absolute link and ".." lead depends on the root of who walks: aliases are of those, and
- * for those, who have the root of the tree.
+ * for those, who have the root of one and the same tree of mounts. The text's start, and so its
+ * signature, may be of another tree: a directory that was opened in another namespace.
  *
  * With DCACHE_NEGATIVE there are aliases of what is absent since a component before the last is:
  * such a text leads to nothing as long as the path of that component does.
@@ -29,6 +30,7 @@
 
 struct direct_alias {
 	struct signature text, target;
+	const struct mount *tree; /* not referenced: mount_sequence says whether it is there */
 	u64 version; /* of prefix.h: who may go that way */
 	u32 changes, mount_sequence;
 	u32 follow; /* LOOKUP_FOLLOW, if a link at the end was to be followed, or 0 */
@@ -38,8 +40,8 @@ struct direct_alias {
 
 extern struct direct_alias *direct_aliases[ALIAS_PLACES];
 
-/* Is the root of current that of the tree? */
-bool alias_at_tree_root(void);
+/* The mount that is the root of the tree, if it is current's root directory, too; else NULL. */
+const struct mount *alias_tree(void);
 
 /* The alias of what @walk looks for, if current may use it, or NULL. Within a reader's section. */
 static inline const struct direct_alias *alias_find(const struct lockless_walk *walk)
@@ -53,7 +55,7 @@ static inline const struct direct_alias *alias_find(const struct lockless_walk *
 	    alias->changes != (u32)atomic_read(&direct_changes.begun) ||
 	    alias->mount_sequence != walk->mount_sequence ||
 	    !prefix_allows(smp_load_acquire(&current->cred->prefix), alias->version) ||
-	    !alias_at_tree_root())
+	    alias->tree != alias_tree())
 		return NULL;
 	return alias;
 }

@@ -8,7 +8,7 @@
 struct direct_attempt {
 	bool tried;
 #ifdef CONFIG_DCACHE_SYMLINK_ALIAS
-	bool at_tree_root; /* the process, then */
+	const struct mount *tree; /* alias_tree() then */
 #endif
 	u32 changes; /* of the tree, that had ended when it began */
 	const struct dentry *start;
