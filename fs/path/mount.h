@@ -107,6 +107,7 @@ static inline bool is_mountpoint(const struct dentry *dentry)
 }
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
  * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
+#define UNREACHABLE "(unreachable)"
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);
 /* ---- changing the tree ----------------------------------------------------------------------- */
 

@@ -92,7 +92,7 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 				at = end;
 			if (at == end)
 				at = prepend(at, buf, "/", 1);
-			at = prepend(at, buf, "(unreachable)", 13);
+			at = prepend(at, buf, UNREACHABLE, sizeof(UNREACHABLE) - 1);
 			break;
 		} else {
 			at = prepend(at, buf, dentry->name, dentry->name_length);

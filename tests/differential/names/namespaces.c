@@ -279,3 +279,24 @@ SCENARIO(namespace_of_a_thread)
 	stat(".", &there);
 	say("same:%d%d", mine.st_ino == there.st_ino, number == number_of(OWN));
 }
+
+/* A program of another namespace is told by its path there, and so is what is outside of the root. */
+SCENARIO(namespace_paths_told)
+{
+	char name[64], text[PATH_MAX];
+	int proc = open("/proc", O_RDONLY), self, out = open(".", O_RDONLY);
+
+	leave();
+	make_directory("m");
+	T(readlink("/proc/self/exe", text, sizeof(text)) > 0);
+	say("%c", text[0]);
+	self = openat(proc, "self", O_RDONLY);
+	T(chroot("m"));
+	snprintf(name, sizeof(name), "fd/%d", out);
+	T(readlinkat(self, name, text, sizeof(text)) > 0);
+	say("%c", text[0]);
+	T(readlinkat(self, "cwd", text, sizeof(text)) > 0);
+	say("%c", text[0]);
+	T(syscall(SYS_getcwd, text, sizeof(text)) > 0);
+	say("%.13s", text);
+}
