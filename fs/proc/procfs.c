@@ -192,10 +192,10 @@ void proc_show_path(struct text *out, const struct path *path)
 
 	context_path(&root, current->fs, &current->fs->root);
 	char *text = buffer ? d_path(path, &root, buffer, PAGE_SIZE) : ERR_PTR(-ENOMEM);
+	if (!IS_ERR(text) && *text == '(') /* that it is unreachable Linux tells getcwd(2) alone */
+		text += sizeof(UNREACHABLE) - 1;
 	if (IS_ERR(text))
 		out->error = (int)PTR_ERR(text);
-	else if (*text == '(') /* as Linux, which tells that it is unreachable to getcwd(2) alone */
-		text_write(out, text + sizeof(UNREACHABLE) - 1, strlen(text) - sizeof(UNREACHABLE) + 1);
 	else
 		text_write(out, text, strlen(text));
 }

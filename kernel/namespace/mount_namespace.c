@@ -101,6 +101,7 @@ s64 sys_unshare(u64 flags)
 s64 sys_setns(int number, u32 type)
 {
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
+	struct process_parts parts = {NULL};
 	struct mount_namespace *namespace;
 
 	if (!namespace_of(fd.file, &namespace) || (type && type != CLONE_NEWNS))
@@ -109,6 +110,7 @@ s64 sys_setns(int number, u32 type)
 		return -EPERM;
 	if (look_around().fs)
 		return -EINVAL;
-	take_parts(&(struct process_parts){.fs = TRY_PTR(namespace_enter(namespace))});
+	parts.fs = TRY_PTR(namespace_enter(namespace));
+	take_parts(&parts);
 	return 0;
 }

@@ -22,6 +22,7 @@ static const struct mount *top_of(const struct mount *mount)
 
 bool namespace_has(const struct mount *mount)
 {
+	lockdep_assert_held(&mount_mutex);
 	return top_of(mount) == root_of(current->fs->namespace);
 }
 
@@ -93,6 +94,7 @@ static void move_place(struct path *place, const struct copying *copying)
 {
 	struct mount *copy = copy_of(place->mount, copying);
 
+	lockdep_assert_held(&mount_mutex);
 	if (!copy)
 		return;
 	mntget(copy);

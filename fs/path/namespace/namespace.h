@@ -7,9 +7,9 @@
  * file system, flags and place; what is mounted or unmounted later is done to one of them alone.
  *
  * States: copied (namespace_copy()), with a first user -> used -> its last user is gone: all its
- * mounts are taken off, whoever still has something open there. Users: each struct fs_context, which
- * has one namespace for all its life, and each inode of /proc/PID/ns/mnt (namespace_path()). The
- * first namespace, NULL, is that of the kernel's start, and has no end.
+ * mounts are taken off, whoever still has something open there. Users: each struct fs_context,
+ * which has one namespace for all its life, and each inode of /proc/PID/ns/mnt (namespace_path()).
+ * The first namespace, NULL, is that of the kernel's start, and has no end.
  *
  * A process can stand in another namespace than its own, by a directory that it has open. There it
  * walks as everybody does, but nothing can be mounted or unmounted (namespace_has()).

@@ -1,10 +1,11 @@
 /*
- * namespaces.c - processes in mount namespaces of their own look up the same texts, in turns and then
- * all at once, and find what is mounted for them. Usage: namespaces DIRECTORY ROUNDS; prints "done", or
- * what was wrong, and kills its process group.
+ * namespaces.c - processes in mount namespaces of their own look up the same texts, in turns and
+ * then all at once, and find what is mounted for them. Usage: namespaces DIRECTORY ROUNDS; prints
+ * "done", or what was wrong, and kills its process group.
  *
- * Each has a tmpfs at DIRECTORY/place, in which directories, files and a link have the same names as
- * the others'. One stands in the first namespace, where nothing is mounted: what is below the others'.
+ * Each has a tmpfs at DIRECTORY/place, in which directories, files and a link have the same names
+ * as the others'. One stands in the first namespace, where nothing is mounted: what is below the
+ * others'.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -46,16 +47,16 @@ static void make_file(const char *name, int text)
 /* What @name from @dfd says must be @wanted's; -1: it must not be there. */
 static void look(int self, int dfd, const char *name, int wanted)
 {
-	char byte = 0;
-	int fd = openat(dfd, name, O_RDONLY);
+	int fd = openat(dfd, name, O_RDONLY), found = -1;
+	char byte;
 
 	if (fd < 0 && errno != ENOENT)
 		WRONG("%d: %s: %s", self, name, strerror(errno));
-	if (fd >= 0)
-		read(fd, &byte, 1);
+	if (fd >= 0 && read(fd, &byte, 1) == 1)
+		found = byte - '0';
 	close(fd);
-	if (wanted < 0 ? fd >= 0 : byte != '0' + wanted)
-		WRONG("%d looked for %s and found %d", self, name, byte ? byte - '0' : -1);
+	if (found != wanted)
+		WRONG("%d looked for %s and found %d", self, name, found);
 }
 
 static void make_place(int self)
@@ -81,7 +82,8 @@ static void look_around(int self, const char *top)
 		snprintf(name, sizeof(name), "place/directory/inner/only-of-%d", other);
 		look(self, AT_FDCWD, name, other == self ? self : -1);
 	}
-	/* from a directory of 0's namespace: what is there, but absolute links lead by one's own root */
+	/* from a directory of 0's namespace: what is there, but absolute links lead by one's own
+	 * root */
 	look(self, others, "place/directory/inner/file", 0);
 	look(self, others, "link-to-the-file-of-whoever-looks", self);
 }
@@ -157,7 +159,8 @@ int main(int argc, char **argv)
 			if (self < PROCESSES - 1)
 				make_place(self);
 			must(write(ready[1], "", 1) == 1 && read(go[self][0], &byte, 1) == 1, "go");
-			snprintf(name, sizeof(name), "/proc/%d/root%s", first ? first : getpid(), top);
+			snprintf(name, sizeof(name), "/proc/%d/root%s", first ? first : getpid(),
+				 top);
 			others = open(name, O_RDONLY | O_DIRECTORY);
 			must(others >= 0, name);
 			run(self, top, rounds);

@@ -1,6 +1,6 @@
 /*
- * namespaces.c - scenarios of mount namespaces: unshare(2), setns(2), clone(2) with CLONE_NEWNS, and
- * the file that stands for one, /proc/PID/ns/mnt.
+ * namespaces.c - scenarios of mount namespaces: unshare(2), setns(2), clone(2) with CLONE_NEWNS,
+ * and the file that stands for one, /proc/PID/ns/mnt.
  */
 #include "../scenarios.h"
 
@@ -280,7 +280,8 @@ SCENARIO(namespace_of_a_thread)
 	say("same:%d%d", mine.st_ino == there.st_ino, number == number_of(OWN));
 }
 
-/* A program of another namespace is told by its path there, and so is what is outside of the root. */
+/* A program of another namespace is told by its path there, and so is what is outside of the root.
+ */
 SCENARIO(namespace_paths_told)
 {
 	char name[64], text[PATH_MAX];
