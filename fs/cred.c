@@ -63,19 +63,19 @@ bool in_group(const struct cred *cred, gid_t gid)
 
 struct fs_context *fs_context_fork(struct fs_context *parent)
 {
-	struct fs_context *fs = kzalloc(sizeof(*fs), GFP_KERNEL);
+	struct fs_context *fs = kmalloc(sizeof(*fs), GFP_KERNEL);
 
 	if (!fs)
 		return NULL;
-	atomic_set(&fs->refcount, 1);
+	guard(spinlock, &parent->lock);
+	*fs = (struct fs_context){.refcount = ATOMIC_INIT(1),
+				  .umask = parent->umask,
+				  .root = parent->root,
+				  .cwd = parent->cwd};
 #ifdef CONFIG_MOUNT_NS
 	fs->namespace = namespace_get(parent->namespace);
 #endif
 	spin_lock_init(&fs->lock, "fs_context->lock");
-	guard(spinlock, &parent->lock);
-	fs->umask = parent->umask;
-	fs->root = parent->root;
-	fs->cwd = parent->cwd;
 	path_get(&fs->root);
 	path_get(&fs->cwd);
 	return fs;

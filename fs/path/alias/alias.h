@@ -31,7 +31,7 @@
 struct direct_alias {
 	struct signature text, target;
 	const struct mount *tree; /* not referenced: mount_sequence says whether it is there */
-	u64 version; /* of prefix.h: who may go that way */
+	u64 version;		  /* of prefix.h: who may go that way */
 	u32 changes, mount_sequence;
 	u32 follow; /* LOOKUP_FOLLOW, if a link at the end was to be followed, or 0 */
 	bool below; /* what is absent: the target, and so the text */
@@ -42,6 +42,16 @@ extern struct direct_alias *direct_aliases[ALIAS_PLACES];
 
 /* The mount that is the root of the tree, if it is current's root directory, too; else NULL. */
 const struct mount *alias_tree(void);
+
+/* Is the root of current still, or also, that of @alias's tree? mount_sequence says that it is one.
+ */
+static __always_inline bool alias_is_of_my_tree(const struct direct_alias *alias)
+{
+	const struct path *root = &current->fs->root;
+
+	return READ_ONCE(root->mount) == alias->tree &&
+	       READ_ONCE(root->dentry) == alias->tree->root;
+}
 
 /* The alias of what @walk looks for, if current may use it, or NULL. Within a reader's section. */
 static inline const struct direct_alias *alias_find(const struct lockless_walk *walk)
@@ -55,7 +65,7 @@ static inline const struct direct_alias *alias_find(const struct lockless_walk *
 	    alias->changes != (u32)atomic_read(&direct_changes.begun) ||
 	    alias->mount_sequence != walk->mount_sequence ||
 	    !prefix_allows(smp_load_acquire(&current->cred->prefix), alias->version) ||
-	    alias->tree != alias_tree())
+	    !alias_is_of_my_tree(alias))
 		return NULL;
 	return alias;
 }
