@@ -15,7 +15,7 @@ HOSTED_O ?= build/hosted
 HOSTED_CC ?= gcc
 HOSTED_SET ?= DEBUG=y
 # The optional rooms that are always there.
-HOSTED_ROOMS ?= SWAP=y XATTR=y OPENAT2=y PERCPU_COUNTS=y
+HOSTED_ROOMS ?= SWAP=y XATTR=y OPENAT2=y MOUNT_NS=y PERCPU_COUNTS=y
 PYTHON ?= $(if $(wildcard .venv/bin/python3),.venv/bin/python3,python3)
 FUZZ_SECONDS ?= 60
 SHELL := /bin/bash
