@@ -184,8 +184,9 @@ struct fs_context *namespace_enter(struct mount_namespace *namespace)
 
 char *namespace_prepend(const struct mount *top, char *at, const char *start)
 {
+	/* eight bytes: a path below the root is hashed in as many words as without them */
 	char name[16];
-	int length = snprintf(name, sizeof(name), *at ? "/%d/" : "/%d", top->id);
+	int length = snprintf(name, sizeof(name), *at ? "/%06d/" : "/%06d", top->id);
 
 	return at - start < length ? NULL : memcpy(at - length, name, (size_t)length);
 }

@@ -46,7 +46,7 @@ struct fs_context *namespace_enter(struct mount_namespace *namespace);
 /*
  * For direct lookup: in front of @at, but not of @start, where a canonical path from the root of
  * the namespace whose root is @top begins, and a NUL ends it, the name of that namespace, so that
- * paths of two are two texts: "/7/". No canonical path begins with a slash. NULL: no room.
+ * paths of two are two texts: "/000007/". No canonical path begins with a slash. NULL: no room.
  */
 char *namespace_prepend(const struct mount *top, char *at, const char *start);
 
