@@ -36,7 +36,7 @@ typedef int arch_prctl_t, futex_t, fadvise_t, fallocate_t, clock_kind_t, timer_f
 typedef u32 protection_t, map_flags_t, msync_flags_t, madvise_t, ioctl_t, fcntl_t;
 typedef u32 umask_t, rlimit_t, umount_flags_t, rename_flags_t, random_flags_t, statx_mask_t;
 typedef u32 close_flags_t, rw_flags_t, device_t, hex_t, notify_mask_t, splice_flags_t;
-typedef u32 swap_flags_t;
+typedef u32 swap_flags_t, namespace_type_t;
 typedef int socket_type_t, socket_flags_t, message_flags_t, shutdown_t;
 typedef int option_level_t, socket_option_t;
 typedef u64 clone_flags_t, mount_flags_t;

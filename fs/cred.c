@@ -67,13 +67,15 @@ struct fs_context *fs_context_fork(struct fs_context *parent)
 
 	if (!fs)
 		return NULL;
-	atomic_set(&fs->refcount, 1);
-	spin_lock_init(&fs->lock, "fs_context->lock");
-	fs->sequence = (seqcount_t){0};
 	guard(spinlock, &parent->lock);
-	fs->umask = parent->umask;
-	fs->root = parent->root;
-	fs->cwd = parent->cwd;
+	*fs = (struct fs_context){.refcount = ATOMIC_INIT(1),
+				  .umask = parent->umask,
+				  .root = parent->root,
+				  .cwd = parent->cwd};
+#ifdef CONFIG_MOUNT_NS
+	fs->namespace = namespace_get(parent->namespace);
+#endif
+	spin_lock_init(&fs->lock, "fs_context->lock");
 	path_get(&fs->root);
 	path_get(&fs->cwd);
 	return fs;
@@ -85,5 +87,8 @@ void fs_context_put(struct fs_context *fs)
 		return;
 	path_put(&fs->root);
 	path_put(&fs->cwd);
+#ifdef CONFIG_MOUNT_NS
+	namespace_put(fs->namespace);
+#endif
 	kfree(fs);
 }

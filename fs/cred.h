@@ -38,6 +38,9 @@ struct fs_context {
 	spinlock_t lock;
 	seqcount_t sequence;
 	struct path root, cwd;
+#ifdef CONFIG_MOUNT_NS
+	struct mount_namespace *namespace; /* constant; NULL: the first */
+#endif
 };
 
 extern struct cred init_cred; /* root's; never freed */
@@ -58,8 +61,8 @@ struct fs_context *fs_context_fork(struct fs_context *parent); /* a copy */
 #define fs_context_get(fs) atomic_inc(&(fs)->refcount)
 void fs_context_put(struct fs_context *fs); /* NULL is allowed; may sleep */
 
-/* @from, a path of @fs, the context of current: *@path, referenced. The lock is needed only if
- * another task shares the context. */
+/* @from, a path of @fs, of which the caller has a reference: *@path, referenced. The lock is needed
+ * only if somebody else has one. */
 static __always_inline void context_path(struct path *path, struct fs_context *fs,
 					 const struct path *from)
 {

@@ -47,14 +47,9 @@ s64 sys_mount(const char *device, const char *where, const char *type, u64 all_f
 		flags &= ~MS_MGC_MSK;
 	if (flags & MS_REMOUNT)
 		return mount_change(&path, flags, options_text.text);
-	if (!(flags & MS_BIND) && (flags & propagation)) {
-		/* private is all there is */
-		bool is_root = path.dentry == path.mount->root;
-
-		if (is_root && (flags & propagation) == MS_PRIVATE)
-			return 0;
-		return -EINVAL;
-	}
+	bool is_root = path.dentry == path.mount->root;
+	if (!(flags & MS_BIND) && (flags & propagation)) /* private is all there is */
+		return is_root && (flags & propagation) == MS_PRIVATE ? 0 : -EINVAL;
 	follow_mounts(&path);
 	if (!(flags & (MS_BIND | MS_MOVE))) {
 		if (!type)
@@ -65,9 +60,7 @@ s64 sys_mount(const char *device, const char *where, const char *type, u64 all_f
 	if (!*device_text.text || (flags & MS_REC))
 		return -EINVAL;
 	TRY(kern_path(device_text.text, LOOKUP_FOLLOW, &from));
-	if (flags & MS_BIND)
-		return mount_bind(&from, &path);
-	return mount_move(&from, &path);
+	return flags & MS_BIND ? mount_bind(&from, &path) : mount_move(&from, &path);
 }
 
 s64 sys_umount2(const char *where, u32 flags)

@@ -16,7 +16,8 @@
  * is one spinlock for each CPU: a walk takes its own CPU's, so walks do not meet; who changes the
  * tree, which is rare, takes them all.
  *
- * All mounts are private: there is no propagation, and a bind has no mounts below it.
+ * All mounts are private: there is no propagation, and a bind has no mounts below it. A mount
+ * namespace (namespace/, an optional room) is a tree of its own; all are in one list.
  */
 #include "fs/block/block.h"
 #include "fs/cred.h"
@@ -147,7 +148,7 @@ static unsigned mount_flags(unsigned flags)
 	return flags & MOUNT_FLAGS;
 }
 
-/* Not yet on the tree. Takes over a count of sb->active, also on failure. NULL: no memory. */
+/* Not yet on the tree. Somebody else has counted himself in sb->active. NULL: no memory. */
 static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, unsigned flags,
 				 const char *device)
 {
@@ -155,10 +156,9 @@ static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, un
 	size_t size = strlen(device) + 1;
 	struct mount *mount = kzalloc(sizeof(*mount) + size, GFP_KERNEL);
 
-	if (!mount) {
-		super_put(sb);
+	if (!mount)
 		return NULL;
-	}
+	atomic_inc(&sb->active);
 	mount->id = atomic_inc_return(&last_id);
 	atomic_set(&mount->references.count, 1);
 	percpu_ref_spread(&mount->writers);
@@ -195,14 +195,16 @@ struct mount *mount_make(struct filesystem *type, struct block_device *device, u
 	struct super_block *sb = super_get(type, device, flags, options);
 	if (IS_ERR_OR_NULL(sb))
 		return ERR_CAST(sb);
-	return mount_alloc(sb, sb->root, mount_flags(flags), device_name);
+	struct mount *mount = mount_alloc(sb, sb->root, mount_flags(flags), device_name);
+	super_put(sb);
+	return mount;
 }
 
-/* Is @mount part of the tree? mount_mutex held. */
+/* Is @mount part of the tree that current sees? mount_mutex held. */
 static bool is_attached(const struct mount *mount)
 {
 	lockdep_assert_held(&mount_mutex);
-	return !list_empty(&mount->link);
+	return !list_empty(&mount->link) && namespace_has(mount);
 }
 
 /* mount_mutex held: put @mount on @where, with a reference of the tree's, or move it there. Under
@@ -249,7 +251,7 @@ int mount_detach(struct mount *top, unsigned flags)
 		mount = top;
 		{
 			guard(mutex, &mount_mutex);
-			if (!is_attached(top))
+			if (!(flags & MNT_NAMESPACE) && !is_attached(top))
 				return -EINVAL;
 			while ((child = find_mount(mount, NULL)) != NULL && (flags & MNT_DETACH))
 				mount = child;
@@ -289,11 +291,10 @@ int mount_bind(const struct path *from, const struct path *where)
 {
 	struct mount *old = from->mount;
 
-	atomic_inc(&old->sb->active); /* not the first, since somebody holds @old */
 	struct mount *mount __free(mntput) =
 		TRY_PTR(mount_alloc(old->sb, from->dentry, old->flags, old->device_name));
 	guard(mutex, &mount_mutex);
-	return attach(mount, where);
+	return is_attached(old) ? attach(mount, where) : -EINVAL;
 }
 
 /* The mount that @from is the root of moves to @to. */
@@ -304,7 +305,7 @@ int mount_move(const struct path *from, const struct path *to)
 	guard(mutex, &mount_mutex);
 	if (d_unlinked(to->dentry))
 		return -ENOENT;
-	if (from->dentry != mount->root || mount->parent == mount || !is_attached(to->mount) ||
+	if (from->dentry != mount->root || mount->parent == mount || !is_attached(mount) ||
 	    S_ISDIR(to->dentry->inode->mode) != S_ISDIR(from->dentry->inode->mode))
 		return -EINVAL;
 	for (struct mount *up = to->mount; up != up->parent; up = up->parent)
@@ -344,6 +345,42 @@ int mount_change(const struct path *path, unsigned flags, const char *options)
 	mount->flags = mount_flags(flags);
 	return 0;
 }
+
+#ifdef CONFIG_MOUNT_NS
+/* ---- namespaces ------------------------------------------------------------------------------ */
+
+struct mount *mount_copy(const struct mount *mount)
+{
+	return mount_alloc(mount->sb, mount->root, mount->flags, mount->device_name);
+}
+
+void mounts_add(struct list_head *copies)
+{
+	struct mount *mount;
+
+	lockdep_assert_held(&mount_mutex);
+	list_for_each_entry(mount, copies, link)
+		percpu_ref_spread(&mount->references);
+	guard(every_cpu, &mount_locks[0]);
+	while (!list_empty(copies))
+		list_move_tail(copies->next, &mounts);
+}
+
+void mounts_remove(struct mount *top)
+{
+	struct mount *below;
+
+	while ((below = mounted_on(top, NULL)) != NULL)
+		mount_detach(below, MNT_DETACH | MNT_NAMESPACE);
+	{
+		guard(mutex, &mount_mutex);
+		percpu_ref_gather(&top->references);
+		guard(every_cpu, &mount_locks[0]);
+		list_del_init(&top->link);
+	}
+	mntput(top);
+}
+#endif
 
 /* ---- start-up -------------------------------------------------------------------------------- */
 

@@ -107,6 +107,7 @@ static inline bool is_mountpoint(const struct dentry *dentry)
 }
 /* Full path into the end of buf (getcwd, /proc/PID/fd): pointer into buf or ERR_PTR(-ENAMETOOLONG);
  * " (deleted)" is appended for unhashed ones; unreachable from root: "(unreachable)" in front. */
+#define UNREACHABLE "(unreachable)"
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size);
 /* ---- changing the tree ----------------------------------------------------------------------- */
 
@@ -124,13 +125,38 @@ int mount_move(const struct path *from, const struct path *to);
 /* MS_REMOUNT: other flags. With MS_BIND those of the mount alone. */
 int mount_change(const struct path *path, unsigned flags, const char *options);
 /* Take @top, which the caller holds, off the tree; by MNT_DETACH with all that is mounted below it,
- * and even if it is in use. */
+ * and even if it is in use; by MNT_NAMESPACE, which is not umount2(2)'s, of a namespace that has
+ * ended. */
 int mount_detach(struct mount *top, unsigned flags);
 #ifdef CONFIG_DCACHE_FASTPATH
 /* A directory with mounts below it is about to move: whoever went by mount_sequence begins anew. */
 void mounts_have_moved(void);
 /* As mounted_on(), of any dentry; mount_lock held. */
 struct mount *mount_on(const struct path *path);
+#endif
+#ifdef CONFIG_MOUNT_NS
+struct fs_context;
+struct mount_namespace; /* namespace/namespace.h */
+/* Another user of it, and one less: the last takes all its mounts off, and sleeps. NULL is the
+ * first namespace, which stays. */
+struct mount_namespace *namespace_get(struct mount_namespace *namespace);
+void namespace_put(struct mount_namespace *namespace);
+/* @fs, which nobody else has yet, goes to a new namespace, a copy of its own: 0, -ENOMEM.
+ * Sleeps. */
+int namespace_copy(struct fs_context *fs);
+/* Is @mount in the tree of current's namespace? mount_mutex held. */
+bool namespace_has(const struct mount *mount);
+/* If @inode stands for a namespace, its name into @buffer: true. */
+bool namespace_name(const struct inode *inode, char *buffer, size_t size);
+/* For namespace.c. A copy of @mount, not yet in the tree; NULL: no memory. Sleeps. */
+struct mount *mount_copy(const struct mount *mount);
+/* Copies, of which parent and mountpoint are set and referenced, join the list of all; mount_mutex
+ * held. */
+void mounts_add(struct list_head *copies);
+/* The root of a namespace that has ended leaves it, with all that is mounted below. Sleeps. */
+void mounts_remove(struct mount *top);
+#else
+#define namespace_has(mount) true
 #endif
 /* At start-up: @mount is the root of the tree, and where current stands. */
 void mount_first(struct mount *mount);

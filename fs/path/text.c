@@ -51,24 +51,32 @@ static char *prepend(char *at, const char *start, const char *text, size_t lengt
 	return NULL;
 }
 
+/* Into @buf how an inode without a name is told, if it is no file of tmpfs: true. */
+static bool nameless_text(const struct inode *inode, char *buf, size_t size)
+{
+	const char *kind = S_ISFIFO(inode->mode) ? "pipe" : "socket";
+
+#ifdef CONFIG_MOUNT_NS
+	if (namespace_name(inode, buf, size))
+		return true;
+#endif
+	if (S_ISREG(inode->mode))
+		return false;
+	if (inode->mode & S_IFMT)
+		snprintf(buf, size, "%s:[%llu]", kind, (unsigned long long)inode->number);
+	else
+		snprintf(buf, size, "anon_inode:%s", (const char *)inode->private);
+	return true;
+}
+
 char *d_path(const struct path *path, const struct path *root, char *buf, size_t size)
 {
 	struct mount *mount = path->mount;
 	struct dentry *dentry = path->dentry;
 	char *at = buf + size - 1, *end;
 
-	if (tmpfs_is_nameless(dentry) && S_ISFIFO(dentry->inode->mode)) {
-		snprintf(buf, size, "pipe:[%llu]", (unsigned long long)dentry->inode->number);
+	if (tmpfs_is_nameless(dentry) && nameless_text(dentry->inode, buf, size))
 		return buf;
-	}
-	if (tmpfs_is_nameless(dentry) && S_ISSOCK(dentry->inode->mode)) {
-		snprintf(buf, size, "socket:[%llu]", (unsigned long long)dentry->inode->number);
-		return buf;
-	}
-	if (tmpfs_is_nameless(dentry) && !(dentry->inode->mode & S_IFMT)) {
-		snprintf(buf, size, "anon_inode:%s", (const char *)dentry->inode->private);
-		return buf;
-	}
 	*at = '\0';
 	if (d_unlinked(dentry))
 		at = prepend(at, buf, " (deleted)", 10);
@@ -84,7 +92,7 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 				at = end;
 			if (at == end)
 				at = prepend(at, buf, "/", 1);
-			at = prepend(at, buf, "(unreachable)", 13);
+			at = prepend(at, buf, UNREACHABLE, sizeof(UNREACHABLE) - 1);
 			break;
 		} else {
 			at = prepend(at, buf, dentry->name, dentry->name_length);
@@ -94,7 +102,5 @@ char *d_path(const struct path *path, const struct path *root, char *buf, size_t
 	}
 	if (at == end)
 		at = prepend(at, buf, "/", 1);
-	if (at)
-		return at;
-	return ERR_PTR(-ENAMETOOLONG);
+	return at ?: ERR_PTR(-ENAMETOOLONG);
 }

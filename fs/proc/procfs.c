@@ -187,14 +187,13 @@ static int proc_iterate(struct file *file, struct dir_context *context)
 
 void proc_show_path(struct text *out, const struct path *path)
 {
-	char *buffer __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL), *text = ERR_PTR(-ENOMEM);
-	struct path root;
+	char *buffer __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	struct path root __free(path) = {0};
 
-	if (buffer) {
-		context_path(&root, current->fs, &current->fs->root);
-		text = d_path(path, &root, buffer, PAGE_SIZE);
-		path_put(&root);
-	}
+	context_path(&root, current->fs, &current->fs->root);
+	char *text = buffer ? d_path(path, &root, buffer, PAGE_SIZE) : ERR_PTR(-ENOMEM);
+	if (!IS_ERR(text) && *text == '(') /* that it is unreachable Linux tells getcwd(2) alone */
+		text += sizeof(UNREACHABLE) - 1;
 	if (IS_ERR(text))
 		out->error = (int)PTR_ERR(text);
 	else

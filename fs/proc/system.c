@@ -139,9 +139,7 @@ void proc_mounts_show(struct text *out, const struct proc_entry *entry)
 	struct mount *mount;
 	char *buffer __free(kfree) = kmalloc(2 * PAGE_SIZE, GFP_KERNEL);
 
-	out->error = -ENOMEM;
-	if (buffer)
-		out->error = proc_processes->root(entry->pid, &root);
+	out->error = buffer ? proc_processes->root(entry->pid, &root) : -ENOMEM;
 	if (out->error)
 		return;
 	guard(mutex, &mount_mutex);

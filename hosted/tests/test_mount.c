@@ -1,6 +1,7 @@
 /* test_mount.c - what mount(2) says of a device that is mounted already, in use, or none at all. */
 #include <string.h>
 
+#include "fs/path/namespace/namespace.h"
 #include "hosted/harness/harness.h"
 
 static struct hosted_disk disk;
@@ -83,5 +84,103 @@ TEST(mounts_of_nothing)
 	CHECK_EQUAL(mount_at("none", "/file", "tmpfs", 0), -ENOTDIR);
 	CHECK_EQUAL(mount_at("none", "/gone", "tmpfs", 0), -ENOENT);
 	CHECK_EQUAL(umount_disk(), -EINVAL);
+	leak_check();
+}
+
+/* ---- namespaces ------------------------------------------------------------------------------ */
+
+/* Current leaves its namespace: 0, or -ENOMEM, and it stands where it was. */
+static int leave_namespace(void)
+{
+	struct fs_context *fs = fs_context_fork(current->fs);
+
+	if (!fs)
+		return -ENOMEM;
+	int error = namespace_copy(fs);
+
+	if (error) {
+		fs_context_put(fs);
+		return error;
+	}
+	fs_context_put(current->fs);
+	current->fs = fs;
+	return 0;
+}
+
+/* A namespace and the file that stands for it are made whole, or nothing is left of them. */
+TEST(a_namespace_without_memory)
+{
+	struct fs_context *first;
+	struct path file;
+	int error = -ENOMEM;
+
+	hosted_init(64);
+	first = current->fs;
+	CHECK_EQUAL(mount_at("none", "/mnt", "tmpfs", 0), 0);
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/in", 0755), 0);
+	CHECK_EQUAL(mount_at("none", "/mnt/in", "tmpfs", 0), 0);
+	CHECK_EQUAL(namespace_path(NULL, &file), 0); /* what is made for the first one stays */
+	path_put(&file);
+	fs_context_get(first);
+	leak_mark();
+	for (int n = 1; error; n++) {
+		hosted_fail_after = n;
+		error = leave_namespace();
+		if (!error)
+			error = namespace_path(namespace_get(current->fs->namespace), &file);
+		hosted_fail_after = 0;
+		CHECK(error == 0 || error == -ENOMEM);
+		CHECK(error == 0 || n < 20);
+		if (!error)
+			path_put(&file);
+		if (current->fs != first) {
+			fs_context_put(current->fs);
+			current->fs = first;
+			fs_context_get(first);
+		}
+		leak_check();
+	}
+	fs_context_put(first);
+	CHECK_EQUAL(sys_umount2("/mnt", 0), -EBUSY);
+	CHECK_EQUAL(sys_umount2("/mnt/in", 0), 0);
+	CHECK_EQUAL(sys_umount2("/mnt", 0), 0);
+}
+
+/* The last who has it open ends it, mounts and all; until then it can be entered. */
+TEST(a_namespace_that_is_open)
+{
+	struct fs_context *first, *second;
+	struct mount_namespace *namespace;
+	struct path path;
+	char text[8] = "";
+
+	hosted_init(64);
+	first = current->fs;
+	fs_context_get(first);
+	CHECK_EQUAL(namespace_path(NULL, &path), 0);
+	path_put(&path);
+	leak_mark();
+	CHECK_EQUAL(leave_namespace(), 0);
+	CHECK_EQUAL(mount_at("none", "/mnt", "tmpfs", 0), 0);
+	CHECK_EQUAL(write_at("/mnt/f", O_WRONLY | O_CREAT, 0, "text", 4), 4);
+	CHECK_EQUAL(namespace_path(namespace_get(current->fs->namespace), &path), 0);
+	CHECK_EQUAL(path.dentry->inode->number, namespace_number(current->fs->namespace));
+
+	struct file *file = file_open_path(&path, O_RDONLY);
+
+	CHECK(!IS_ERR(file));
+	fs_context_put(current->fs);
+	current->fs = first;
+	CHECK_EQUAL(read_at("/mnt/f", 0, text, sizeof(text)), -ENOENT);
+	CHECK(namespace_of(file, &namespace));
+	second = namespace_enter(namespace);
+	CHECK(second);
+	fput(file); /* the context has it now */
+	current->fs = second;
+	CHECK_EQUAL(read_at("/mnt/f", 0, text, sizeof(text)), 4);
+	CHECK_EQUAL(sys_umount2("/", 0), -EBUSY);
+	current->fs = first;
+	fs_context_put(second);
+	CHECK_EQUAL(sys_umount2("/mnt", 0), -EINVAL);
 	leak_check();
 }

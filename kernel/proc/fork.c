@@ -5,21 +5,14 @@
  * construction: task and process, then the parts, then the pid (which makes it visible), then its
  * first run; whatever fails, the parts made so far are dropped in reverse.
  *
- * Limits, all -EINVAL: namespaces, pidfds; CLONE_THREAD, SIGHAND, FILES and FS not all together;
- * CLONE_VFORK with CLONE_THREAD; a signal to the parent at the end other than SIGCHLD.
+ * Limits, all -EINVAL: namespaces (but for mounts', with MOUNT_NS), pidfds; CLONE_THREAD, SIGHAND,
+ * FILES and FS not all together; CLONE_VFORK with CLONE_THREAD; a signal to the parent at the end
+ * other than SIGCHLD.
  */
 #include <arch/process.h>
 
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
-
-enum {
-	CLONE_SIGNAL_MASK = 0xff, CLONE_VM = 0x100, CLONE_FS = 0x200, CLONE_FILES = 0x400,
-	CLONE_SIGHAND = 0x800, CLONE_PIDFD = 0x1000, CLONE_PTRACE = 0x2000, CLONE_VFORK = 0x4000,
-	CLONE_PARENT = 0x8000, CLONE_THREAD = 0x10000, CLONE_SETTLS = 0x80000,
-	CLONE_PARENT_SETTID = 0x100000, CLONE_CHILD_CLEARTID = 0x200000, CLONE_DETACHED = 0x400000,
-	CLONE_CHILD_SETTID = 0x1000000, CLONE_NEW_SPACES = 0x7e020000 /* CLONE_NEW*: namespaces */
-};
 
 struct clone_arguments { /* as clone3(2) has them */
 	u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
@@ -31,6 +24,13 @@ static int check_arguments(const struct clone_arguments *arguments)
 	const u64 thread = CLONE_THREAD | CLONE_SIGHAND | CLONE_FILES | CLONE_FS;
 	u64 flags = arguments->flags, asked = flags & thread;
 
+#ifdef CONFIG_MOUNT_NS
+	if ((flags & CLONE_NEWNS) && !(flags & CLONE_FS)) {
+		if (!capable(current->cred))
+			return -EPERM;
+		flags &= ~(u64)CLONE_NEWNS;
+	}
+#endif
 	if (asked && (asked != thread || !(flags & CLONE_VM) || (flags & CLONE_VFORK)))
 		return -EINVAL;
 	if (flags & (CLONE_NEW_SPACES | CLONE_PIDFD | CLONE_PTRACE | CLONE_PARENT) || flags >> 32)
@@ -81,6 +81,10 @@ static int copy_parts(struct task *child, u64 flags)
 	}
 	if (!child->fs || !child->files || !child->mm)
 		return -ENOMEM;
+#ifdef CONFIG_MOUNT_NS
+	if (flags & CLONE_NEWNS)
+		TRY(namespace_copy(child->fs));
+#endif
 	child->mmu = &child->mm->mmu;
 	child->signals->blocked = child->signals->saved_blocked = parent->signals->blocked;
 	if (!(flags & CLONE_VM) || (flags & CLONE_VFORK))

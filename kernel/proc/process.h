@@ -34,6 +34,15 @@ enum {
 	CLOCKS = 12 /* that Linux has */
 };
 
+enum { /* clone(2)'s */
+	CLONE_SIGNAL_MASK = 0xff, CLONE_VM = 0x100, CLONE_FS = 0x200, CLONE_FILES = 0x400,
+	CLONE_SIGHAND = 0x800, CLONE_PIDFD = 0x1000, CLONE_PTRACE = 0x2000, CLONE_VFORK = 0x4000,
+	CLONE_PARENT = 0x8000, CLONE_THREAD = 0x10000, CLONE_NEWNS = 0x20000,
+	CLONE_SETTLS = 0x80000, CLONE_PARENT_SETTID = 0x100000, CLONE_CHILD_CLEARTID = 0x200000,
+	CLONE_DETACHED = 0x400000, CLONE_CHILD_SETTID = 0x1000000,
+	CLONE_NEW_SPACES = 0x7e020000 /* all CLONE_NEW* */
+};
+
 struct interval_timer {
 	u64 left_ns; /* counts down by ticks; ITIMER_REAL: when it is due; 0: off */
 	u64 interval_ns;

@@ -3,6 +3,9 @@
  * the like set; ns, by which containers are told apart.
  */
 #include "fs/proc/proc.h"
+#ifdef CONFIG_MOUNT_NS
+#include "kernel/namespace/mount_namespace.h"
+#endif
 #include "kernel/proc/info/status.h"
 #include "kernel/proc/process.h"
 #include "kernel/rare/rare.h"
@@ -78,7 +81,7 @@ static int may_look(pid_t pid)
 	return may_inspect(process) ? 0 : -EACCES;
 }
 
-/* There is one namespace of each kind, whose name is the node's data. */
+/* There is one namespace of each kind but that of mounts, whose name is the node's data. */
 static void namespace_show(struct text *out, const struct proc_entry *entry)
 {
 	out->error = may_look(entry->pid);
@@ -98,7 +101,11 @@ static int namespace_jump(const struct proc_entry *entry, struct path *path)
 static const struct proc_node namespace_nodes[] = {
 	{NAMESPACE("cgroup", "cgroup:[4026531835]")},
 	{NAMESPACE("ipc", "ipc:[4026531839]")},
+#ifdef CONFIG_MOUNT_NS
+	{"mnt", PROC_LINK, .show = mount_namespace_show, .jump = mount_namespace_jump},
+#else
 	{NAMESPACE("mnt", "mnt:[4026531841]")},
+#endif
 	{NAMESPACE("net", "net:[4026531840]")},
 	{NAMESPACE("pid", "pid:[4026531836]")},
 	{NAMESPACE("pid_for_children", "pid:[4026531836]")},

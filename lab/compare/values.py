@@ -141,6 +141,7 @@ BITS = {
         "MSG_",
     ),
     "timer_flags_t": _names("TIMER_ABSTIME=1"),
+    "namespace_type_t": CLONE_BITS,
     "swap_flags_t": _names("SWAP_FLAG_PREFER=0x8000 SWAP_FLAG_DISCARD=0x10000"),
     "umount_flags_t": _names("MNT_FORCE=1 MNT_DETACH=2 MNT_EXPIRE=4 UMOUNT_NOFOLLOW=8"),
     "rename_flags_t": _names("NOREPLACE=1 EXCHANGE=2 WHITEOUT=4", "RENAME_"),

@@ -103,7 +103,7 @@ def direct_ring() -> Path:
     """As the first, with direct lookup: a form of its own, since what is found so is not walked, which the others are for."""
     return build(
         OUTPUT.with_name(f"{OUTPUT.name}-direct"),
-        "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y DCACHE_SYMLINK_ALIAS=y DCACHE_NEGATIVE=y PREFIX_KB=1",
+        "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y DCACHE_SYMLINK_ALIAS=y DCACHE_NEGATIVE=y MOUNT_NS=y PREFIX_KB=1",
     )
 
 

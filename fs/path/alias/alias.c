@@ -8,12 +8,13 @@
 struct direct_alias *direct_aliases[ALIAS_PLACES];
 static struct kmem_cache *alias_slab;
 
-bool alias_at_tree_root(void)
+const struct mount *alias_tree(void)
 {
 	struct fs_context *fs = current->fs;
 	const struct mount *mount = READ_ONCE(fs->root.mount);
+	bool at_top = mount->parent == mount && READ_ONCE(fs->root.dentry) == mount->root;
 
-	return mount->parent == mount && READ_ONCE(fs->root.dentry) == mount->root;
+	return at_top ? mount : NULL;
 }
 
 static void free_alias(struct rcu_head *head)
@@ -35,15 +36,16 @@ void alias_keep(const struct lockless_walk *walk, const struct signature *target
 	struct direct_alias *alias;
 
 	rcu_read_lock();
-	bool ours = walk->direct.at_tree_root && alias_at_tree_root();
+	bool same = alias_tree() == walk->direct.tree;
 	rcu_read_unlock();
-	if (!ours)
+	if (!walk->direct.tree || !same)
 		return;
 	alias = kmem_cache_alloc(alias_slab, GFP_KERNEL | GFP_NOWARN);
 	if (!alias)
 		return;
 	*alias = (struct direct_alias){.text = walk->direct.signature,
 				       .target = *target,
+				       .tree = walk->direct.tree,
 				       .version = prefix_new_version(),
 				       .changes = walk->direct.changes,
 				       .mount_sequence = walk->mount_sequence,

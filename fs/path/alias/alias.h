@@ -11,7 +11,8 @@
  * what the canonical path says of them is asked each time.
  *
  * Where an absolute link and ".." lead depends on the root of who walks: aliases are of those, and
- * for those, who have the root of the tree.
+ * for those, who have the root of one and the same tree of mounts. The text's start, and so its
+ * signature, may be of another tree: a directory that was opened in another namespace.
  *
  * With DCACHE_NEGATIVE there are aliases of what is absent since a component before the last is
  * absent, or no directory: such a text leads to nothing as long as the path of that component does,
@@ -30,7 +31,8 @@
 
 struct direct_alias {
 	struct signature text, target;
-	u64 version; /* of prefix.h: who may go that way */
+	const struct mount *tree; /* not referenced: mount_sequence says whether it is there */
+	u64 version;		  /* of prefix.h: who may go that way */
 	u32 changes, mount_sequence;
 	u32 follow; /* LOOKUP_FOLLOW, if a link at the end was to be followed, or 0 */
 	bool below; /* what is absent, or no directory: the target; so the text leads nowhere */
@@ -39,8 +41,18 @@ struct direct_alias {
 
 extern struct direct_alias *direct_aliases[ALIAS_PLACES];
 
-/* Is the root of current that of the tree? */
-bool alias_at_tree_root(void);
+/* The mount that is the root of the tree, if it is current's root directory, too; else NULL. */
+const struct mount *alias_tree(void);
+
+/* Is the root of current still, or also, that of @alias's tree? mount_sequence says that it is one.
+ */
+static __always_inline bool alias_is_of_my_tree(const struct direct_alias *alias)
+{
+	const struct path *root = &current->fs->root;
+
+	return READ_ONCE(root->mount) == alias->tree &&
+	       READ_ONCE(root->dentry) == alias->tree->root;
+}
 
 /* The alias of what @walk looks for, or NULL. Within a reader's section. */
 static inline const struct direct_alias *alias_of(const struct lockless_walk *walk)
@@ -52,7 +64,7 @@ static inline const struct direct_alias *alias_of(const struct lockless_walk *wa
 	if (!alias || signatures_differ(&alias->text, text) ||
 	    alias->follow != (walk->flags & LOOKUP_FOLLOW) ||
 	    alias->changes != (u32)atomic_read(&direct_changes.begun) ||
-	    alias->mount_sequence != walk->mount_sequence || !alias_at_tree_root())
+	    alias->mount_sequence != walk->mount_sequence || !alias_is_of_my_tree(alias))
 		return NULL;
 	return alias;
 }

@@ -8,7 +8,7 @@
 struct direct_attempt {
 	bool tried;
 #ifdef CONFIG_DCACHE_SYMLINK_ALIAS
-	bool at_tree_root; /* the process, then */
+	const struct mount *tree; /* alias_tree() then */
 #endif
 	const char *hinted; /* the text, if it is not tried, since from's hint says that walking it
 			     * takes fewer steps; or NULL */

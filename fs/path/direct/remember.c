@@ -4,6 +4,7 @@
 
 #include "fs/path/alias/alias.h"
 #include "fs/path/direct/find.h"
+#include "fs/path/namespace/namespace.h"
 
 #include "fs/inode/lru.h"
 #include "fs/inode/permission.h"
@@ -50,7 +51,7 @@ enum direct_result direct_find_further(struct lockless_walk *walk, struct direct
 	walk->direct.start = walk->path.dentry;
 	walk->direct.from = from;
 #ifdef CONFIG_DCACHE_SYMLINK_ALIAS
-	walk->direct.at_tree_root = alias_at_tree_root();
+	walk->direct.tree = alias_tree();
 #endif
 	return DIRECT_UNKNOWN;
 }
@@ -145,7 +146,9 @@ static char *write_path(struct path path, char *at, const char *start, bool *rea
 		size_t length = dentry->name_length;
 
 		if (dentry == path.mount->root)
-			return list_empty(&path.mount->link) ? NULL : at; /* NULL: off the tree */
+			return list_empty(&path.mount->link)
+				       ? NULL /* off the tree */
+				       : namespace_prepend(path.mount, at, start);
 		if (parent == dentry || (READ_ONCE(dentry->flags) & D_UNHASHED) ||
 		    (size_t)(at - start) <= length)
 			return NULL;

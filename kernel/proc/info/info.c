@@ -44,9 +44,6 @@ static void process_owner(pid_t pid, uid_t *uid, gid_t *gid)
 	}
 }
 
-/* Who is told: whoever asks, or only who may look into the process. */
-enum told { ANYBODY, INSPECTOR };
-
 /* process_lock held: the thread @pid, NULL for a zombie. execve() changes who may look into it and
  * the mm in one step. ERR_PTR(-EACCES): current may not; ERR_PTR(-ESRCH). */
 static const struct task *look_at(pid_t pid, enum told told)
@@ -74,8 +71,7 @@ static struct mm *get_mm(pid_t pid, enum told told)
 	return task->mm;
 }
 
-/* Its places, referenced; ERR_PTR(-ENOENT): it has none. */
-static struct fs_context *get_fs(pid_t pid, enum told told)
+struct fs_context *get_fs(pid_t pid, enum told told)
 {
 	guard(spinlock_irq, &process_lock);
 	const struct task *task = look_at(pid, told);
@@ -209,10 +205,7 @@ static int process_place(pid_t pid, enum told told, enum place place, struct pat
 {
 	struct fs_context *fs = TRY_PTR(get_fs(pid, told));
 
-	spin_lock(&fs->lock);
-	*path = place == ROOT ? fs->root : fs->cwd;
-	path_get(path);
-	spin_unlock(&fs->lock);
+	context_path(path, fs, place == ROOT ? &fs->root : &fs->cwd);
 	fs_context_put(fs);
 	return 0;
 }

@@ -19,6 +19,12 @@ struct task *task_or_process(pid_t pid, struct process **process);
 /* process_lock held: may current look into @process (maps, fd, cwd, environ)? */
 bool may_inspect(const struct process *process);
 
+/* Who is told: whoever asks, or only who may look into the process. */
+enum told { ANYBODY, INSPECTOR };
+/* The places of the process @pid, referenced; ERR_PTR(-ENOENT: it has none, -ESRCH, -EACCES). Takes
+ * process_lock. info.c */
+struct fs_context *get_fs(pid_t pid, enum told told);
+
 /* proc_node.show: have the node's data, a print_function, print under process_lock; -ESRCH. */
 void process_show(struct text *out, const struct proc_entry *entry);
 typedef void print_function(struct text *out, const struct view *view);

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
+
+from lab.check.fuzz import calls as fuzz
+
+HERE = Path(__file__).parent
 
 # A second user reads a file four directories down while rights, names and mounts above it change. He does so often
 # enough that his credential has a prefix cache. What is printed in capitals should not have happened.
@@ -121,3 +126,31 @@ def test_an_alias_is_not_for_who_has_another_root(cw_run, tmp_path):
     subprocess.run(["musl-gcc", "-static", "-w", "-o", tmp_path / "jail", tmp_path / "jail.c"], check=True)
     result = cw_run(["/root/jail"], add=[f"{tmp_path}/jail:/root/jail"])
     assert result.output.decode().split() == ["outside", "inside", "inside"]
+
+
+# busybox's own programs: what the child has mounted is seen by it alone, and by who enters its namespace.
+APPLETS = """
+set -e; cd /tmp; mkfifo ready end; own=$(readlink /proc/self/ns/mnt)
+unshare -m sh -c 'mount -t tmpfs inner /mnt; echo x > /mnt/x; cat /mnt/x; grep -c inner /proc/mounts; echo > ready; cat end' &
+read line < ready; ls /mnt; grep inner /proc/mounts || echo alone
+nsenter -t $! -m ls /mnt; nsenter -t $! -m grep -c " /mnt " /proc/self/mountinfo
+[ $(readlink /proc/$!/ns/mnt) != $own ] && [ $(nsenter -t $! -m readlink /proc/self/ns/mnt) = $(readlink /proc/$!/ns/mnt) ]
+echo > end; wait; [ $(readlink /proc/self/ns/mnt) = $own ]; echo END
+"""
+
+
+@pytest.mark.parametrize("smp", [1, 4])
+def test_namespaces_have_paths_of_their_own(cw_run, tmp_path, smp):
+    """One text is another file in each namespace, in turns and at once; and nothing is left of what came and went."""
+    program = tmp_path / "namespaces"
+    flags = ["-static", "-O1", "-Wall", "-Wextra", "-Wno-unused-result"]
+    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / "namespaces.c"], check=True)
+    rounds = f"for i in 1 2 3; do setsid /root/namespaces /root/top$i 100; {fuzz.SETTLED}; echo ROUND; done"
+    hits = "sed -n 's/^ hit: \\([0-9]*\\).*/hits \\1/p' /proc/hash/path"
+    result = cw_run(script=f"{APPLETS}{hits}; {rounds}; {hits}", add=[f"{program}:/root/namespaces"], smp=smp)
+    applets, rest = result.output.decode().replace("\r", "").split("END\n")
+    assert applets.split() == ["x", "1", "alone", "x", "1"]
+    first, second, third, last = rest.split("ROUND\n")
+    assert all("\ndone\n" in f"\n{text}" for text in (first, second, third)), rest
+    assert not fuzz.leaks(second, third)
+    assert int(last.split()[1]) - int(first.split()[1]) > 5000

@@ -1,0 +1,104 @@
+/* namespaces.c - as places.c: direct lookup of one text in two mount namespaces. */
+#include "hosted/interleave/programs/direct/direct.h"
+
+#ifdef CONFIG_MOUNT_NS
+
+/* As unshare(2) and CLONE_NEWNS. */
+static void leave_namespace(void)
+{
+	struct fs_context *fs = fs_context_fork(current->fs);
+
+	CHECK(fs);
+	CHECK_EQUAL(namespace_copy(fs), 0);
+	fs_context_put(current->fs);
+	current->fs = fs;
+}
+
+/* In a namespace of one's own another file system is mounted on /mnt/up, which is never seen from
+ * another. It ends with its last user, mounts and all. */
+static void look_elsewhere(void *unused)
+{
+	ino_t file = number_of("/mnt/up/dir/file");
+
+	(void)unused;
+	leave_namespace();
+	leads_to("/mnt/up/dir/file", file);
+	CHECK_EQUAL(sys_mount("none", "/mnt/up", "tmpfs", 0, "mode=755"), 0);
+	leads_nowhere("/mnt/up/dir/file");
+	make_directory("/mnt/up/dir", 0755);
+	make_file("/mnt/up/dir/over");
+	make_file("/mnt/up/dir/file");
+	ino_t over = number_of("/mnt/up/dir/over"), own = number_of("/mnt/up/dir/file");
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		leads_to("/mnt/up/dir/over", over);
+		leads_to("/mnt/up/dir/file", own);
+	}
+	leave_namespace();
+	leads_to("/mnt/up/dir/over", over);
+}
+
+static ino_t outside;
+
+static void look_here(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		leads_to("/mnt/up/dir/file", outside);
+		leads_nowhere("/mnt/up/dir/over");
+	}
+}
+
+RING_PROGRAM(direct_namespaces, world_tmpfs, 60)
+{
+	make_up();
+	outside = number_of("/mnt/up/dir/file");
+	task_start(look_here, NULL);
+	task_start(look_elsewhere, NULL);
+	task_start(look_elsewhere, NULL);
+	ring_run();
+	world_unmount();
+}
+
+/* What is mounted and unmounted while the tree is copied is in the copy, or is not. */
+static void copy_and_look(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		leave_namespace();
+		int error = stat_path("/mnt/up/dir/over");
+
+		CHECK(error == 0 || error == -ENOENT);
+		if (!error)
+			leads_nowhere("/mnt/up/dir/file");
+		CHECK_EQUAL(stat_path("/mnt/up/dir/over"), error); /* nobody changes it here */
+	}
+}
+
+static void mount_and_unmount(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(sys_mount("none", "/mnt/up/dir", "tmpfs", 0, "mode=755"), 0);
+		CHECK_EQUAL(sys_umount2("/mnt/up/dir", MNT_DETACH), 0);
+		CHECK_EQUAL(sys_mount("/mnt/other", "/mnt/up/dir", "none", MS_BIND, NULL), 0);
+		int error = (int)sys_umount2("/mnt/up/dir", 0);
+
+		CHECK(error == 0 || error == -EBUSY);
+		if (error)
+			CHECK_EQUAL(sys_umount2("/mnt/up/dir", MNT_DETACH), 0);
+	}
+}
+
+RING_PROGRAM(direct_namespace_copied, world_tmpfs, 60)
+{
+	make_up();
+	make_directory("/mnt/other", 0755);
+	make_file("/mnt/other/over");
+	task_start(copy_and_look, NULL);
+	task_start(copy_and_look, NULL);
+	task_start(mount_and_unmount, NULL);
+	ring_run();
+	world_unmount();
+}
+
+#endif

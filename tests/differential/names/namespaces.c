@@ -1,0 +1,303 @@
+/*
+ * namespaces.c - scenarios of mount namespaces: unshare(2), setns(2), clone(2) with CLONE_NEWNS,
+ * and the file that stands for one, /proc/PID/ns/mnt.
+ */
+#include "../scenarios.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#define OWN "/proc/self/ns/mnt"
+
+static char here[PATH_MAX];
+
+/* Another namespace, in which nothing that is mounted is seen in any other; this directory is known
+ * by its whole name from now on. */
+static void leave(void)
+{
+	if (!getcwd(here, sizeof(here)))
+		say("getcwd failed");
+	T(unshare(CLONE_NEWNS));
+	T(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+}
+
+static unsigned long long number_of(const char *link)
+{
+	char text[64] = "";
+	unsigned long long number = 0;
+
+	readlink(link, text, sizeof(text) - 1);
+	sscanf(text, "mnt:[%llu]", &number);
+	return number;
+}
+
+/* A child that has a namespace of its own, in which m has a tmpfs with the file m/f; it waits until
+ * *@release is closed. */
+static pid_t begin_child(int *release)
+{
+	int ready[2], wait[2];
+	char byte;
+
+	pipe(ready);
+	pipe(wait);
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0) {
+		leave();
+		T(mount("none", "m", "tmpfs", 0, NULL));
+		make_file("m/f", "the child's");
+		slurp("m/f");
+		close(wait[1]);
+		write(ready[1], "", 1);
+		read(wait[0], &byte, 1);
+		slurp("m/f");
+		_exit(0);
+	}
+	close(wait[0]);
+	close(ready[1]);
+	read(ready[0], &byte, 1);
+	close(ready[0]);
+	*release = wait[1];
+	return pid;
+}
+
+static int open_namespace(pid_t pid)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/%d/ns/mnt", pid);
+	return open(name, O_RDONLY | O_CLOEXEC);
+}
+
+SCENARIO(namespace_of_a_child)
+{
+	int release, own = open(OWN, O_RDONLY);
+	char name[64];
+
+	make_directory("m");
+	make_file("m/under", "covered");
+	getcwd(here, sizeof(here));
+	pid_t pid = begin_child(&release);
+	int other = open_namespace(pid);
+	snprintf(name, sizeof(name), "/proc/%d/ns/mnt", pid);
+	say("same:%d", number_of(name) == number_of(OWN));
+	list("m");
+	slurp("m/f");
+	T(setns(other, CLONE_NEWNS));
+	say("same:%d", number_of(name) == number_of(OWN));
+	slurp("m/f"); /* from the root of that namespace */
+	T(chdir(here));
+	slurp("m/f");
+	make_file("m/g", "the parent's");
+	T(setns(own, 0));
+	T(chdir(here));
+	list("m");
+	close(release);
+	waitpid(pid, NULL, 0);
+	T(setns(other, 0)); /* it is there, as long as it is open */
+	T(chdir(here));
+	list("m");
+	T(umount("m"));
+	list("m");
+	T(setns(own, 0));
+	T(chdir(here));
+	list("m");
+}
+
+SCENARIO(namespace_copies_mounts)
+{
+	make_directory("m");
+	make_directory("m2");
+	T(mount("none", "m", "tmpfs", 0, NULL));
+	make_file("m/f", "before");
+	T(mkdir("m/in", 0755));
+	T(mount("none", "m/in", "tmpfs", 0, NULL));
+	make_file("m/in/g", "inner");
+	int busy = open("m/in/g", O_RDONLY);
+	int status;
+
+	fflush(stdout);
+	if (!fork()) {
+		leave();
+		slurp("m/f");
+		slurp("m/in/g");
+		T(umount("m"));
+		T(umount("m/in")); /* its own, which nobody uses */
+		T(mount("m", "m2", NULL, MS_MOVE, NULL));
+		slurp("m/f");
+		slurp("m2/f");
+		make_file("m2/new", "of both");
+		T(umount("m2"));
+		fflush(stdout);
+		_exit(0);
+	}
+	wait(&status);
+	slurp("m/in/g");
+	slurp("m/new");
+	T(umount("m/in"));
+	close(busy);
+	T(umount("m/in"));
+	T(umount("m"));
+}
+
+/* It is in the other's tree by name, but not in its namespace. */
+SCENARIO(namespace_of_others_unchanged)
+{
+	char name[2 * PATH_MAX];
+	int release;
+
+	make_directory("m");
+	getcwd(here, sizeof(here));
+	pid_t pid = begin_child(&release);
+	snprintf(name, sizeof(name), "/proc/%d/root%s/m", pid, here);
+	chdir(name);
+	slurp("f");
+	T(mount("none", ".", "tmpfs", 0, NULL));
+	T(umount("."));
+	T(umount2(".", MNT_DETACH));
+	T(mount(NULL, ".", NULL, MS_REMOUNT | MS_RDONLY, NULL));
+	T(mount(".", here, NULL, MS_BIND, NULL));
+	T(mount(".", here, NULL, MS_MOVE, NULL));
+	T(mkdir("d", 0755));
+	T(chdir(here));
+	close(release);
+	waitpid(pid, NULL, 0);
+	list("m");
+}
+
+SCENARIO(namespace_as_a_file)
+{
+	struct stat link, file;
+	struct statfs fs;
+	char text[64] = "", name[64], own[64] = "";
+	int fd = open(OWN, O_RDONLY), again = open(OWN, O_RDONLY);
+
+	readlink(OWN, own, sizeof(own) - 1);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	T(readlink(name, text, sizeof(text) - 1) > 0);
+	say("same:%d", !strcmp(own, text));
+	T(stat(OWN, &link));
+	T(fstat(again, &file));
+	say("%o %lu same:%d%d%d", file.st_mode, (unsigned long)file.st_nlink,
+	    link.st_ino == file.st_ino, link.st_dev == file.st_dev, file.st_ino == number_of(OWN));
+	T(fstatfs(fd, &fs));
+	say("%lx", (unsigned long)fs.f_type);
+	T(read(fd, text, 1));
+	T(lseek(fd, 1, SEEK_SET) >= 0);
+	int reopened = open(name, O_RDONLY);
+	T(setns(reopened, 0));
+	AS(USER_A)
+	{
+		T(setns(fd, 0));
+		T(unshare(CLONE_NEWNS));
+		T(unshare(CLONE_FS | CLONE_FILES));
+		T(open("/proc/1/ns/mnt", O_RDONLY));
+		T(readlink(OWN, text, sizeof(text)) > 0);
+	}
+}
+
+SCENARIO(namespace_errors)
+{
+	int fd = open(OWN, O_RDONLY), path = open(OWN, O_PATH), file = open(".", O_RDONLY);
+
+	T(setns(99, 0));
+	T(setns(path, 0));
+	T(setns(file, 0));
+	T(setns(file, CLONE_NEWNS));
+	T(setns(fd, CLONE_NEWPID));
+	T(setns(fd, CLONE_NEWNS | CLONE_NEWPID));
+	T(setns(fd, 1));
+	T(unshare(1));
+	T(unshare(CLONE_NEWNS | CLONE_SETTLS));
+	T(unshare(0));
+	T(unshare(CLONE_FS));
+	T(unshare(CLONE_FILES));
+	T(fcntl(file, F_GETFD));
+	T(syscall(SYS_clone, CLONE_NEWNS | CLONE_FS | SIGCHLD, 0, 0, 0, 0));
+	AS(USER_A)
+	{
+		T(syscall(SYS_clone, CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0));
+	}
+}
+
+SCENARIO(namespace_by_clone)
+{
+	make_directory("m");
+	getcwd(here, sizeof(here));
+	fflush(stdout);
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
+	if (pid == 0) {
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+		T(mount("none", "m", "tmpfs", 0, NULL));
+		make_file("m/f", "the child's");
+		T(chroot("m"));
+		slurp("/f");
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	list("m");
+	struct {
+		unsigned long long flags, words[10];
+	} arguments = {CLONE_NEWNS, {[3] = SIGCHLD}};
+	pid = (pid_t)syscall(SYS_clone3, &arguments, 64L);
+	if (pid == 0) {
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+		T(mount("none", "m", "tmpfs", 0, NULL));
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	T(umount("m"));
+}
+
+static void *in_a_thread(void *number)
+{
+	int fd = open(OWN, O_RDONLY);
+
+	T(setns(fd, 0)); /* where it stands is another thread's place, too */
+	T(unshare(CLONE_FS));
+	T(setns(fd, 0));
+	T(chdir("/"));
+	T(unshare(CLONE_FILES));
+	close(*(int *)number);
+	T(unshare(CLONE_NEWNS));
+	return NULL;
+}
+
+SCENARIO(namespace_of_a_thread)
+{
+	int fd = open(".", O_RDONLY);
+	unsigned long long number = number_of(OWN);
+	struct stat mine, there;
+	pthread_t thread;
+
+	stat(".", &mine);
+	pthread_create(&thread, NULL, in_a_thread, &fd);
+	pthread_join(thread, NULL);
+	T(fcntl(fd, F_GETFD));
+	stat(".", &there);
+	say("same:%d%d", mine.st_ino == there.st_ino, number == number_of(OWN));
+}
+
+/* A program of another namespace is told by its path there, and so is what is outside of the root.
+ */
+SCENARIO(namespace_paths_told)
+{
+	char name[64], text[PATH_MAX];
+	int proc = open("/proc", O_RDONLY), self, out = open(".", O_RDONLY);
+
+	leave();
+	make_directory("m");
+	T(readlink("/proc/self/exe", text, sizeof(text)) > 0);
+	say("%c", text[0]);
+	self = openat(proc, "self", O_RDONLY);
+	T(chroot("m"));
+	snprintf(name, sizeof(name), "fd/%d", out);
+	T(readlinkat(self, name, text, sizeof(text)) > 0);
+	say("%c", text[0]);
+	T(readlinkat(self, "cwd", text, sizeof(text)) > 0);
+	say("%c", text[0]);
+	T(syscall(SYS_getcwd, text, sizeof(text)) > 0);
+	say("%.13s", text);
+}
