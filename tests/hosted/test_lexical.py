@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from tests.hash.compiled import build, scratch
 
 CHOSEN = ("CONFIG_DOTDOT_LEXICAL", "CONFIG_HASH_WORD=64")
-COMPONENTS = st.sampled_from(["..", "..", ".", "a", "..a", "...", "a..", "seven77", "eight888", "a longer one than two words"])
+COMPONENTS = st.sampled_from(
+    ["..", "..", ".", "a", "..a", "...", "a..", "seven77", "eight888", "a longer one than two words"]
+)
 TEXTS = st.tuples(
     st.sampled_from(["", "/", "//"]),
     st.lists(st.tuples(COMPONENTS, st.sampled_from(["/", "/", "//", "///"])), min_size=1, max_size=9),

@@ -18,7 +18,7 @@ from lab.guest import workloads
 from lab.guest.sourcetree import archive, tree
 from lab.run import machine
 
-LOADS = "sdm sdet files lat readdir mkstemp maildir tree miss change listing programs".split()
+LOADS = "sdm sdet files lat readdir mkstemp maildir tree miss change listing programs collide".split()
 
 # Every load that needs nothing of an image, in a size of which a debug kernel makes short work.
 SMALL = [

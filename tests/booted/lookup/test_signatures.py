@@ -11,6 +11,7 @@ import pytest
 from lab.base.paths import TOP
 from lab.run import machine
 from tests.booted.lookup.test_direct_lookup import FOUND, SCRIPT
+from tests.lab.test_workload import results
 
 # So many directories with a file that some 17 pairs of their paths have the same 16 bits of signature, half of these differing
 # in the directory alone: each is opened again and again, and has its number in it. OTHER is what should not be said.
@@ -35,15 +36,31 @@ def registers(tmp_path_factory) -> Path:
     return program
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_nobody_gets_where_he_may_not(cw, registers, tmp_path, monkeypatch, name):
-    """As with the default one, on one CPU; and a program's vector registers are its own, which AES instructions use."""
-    monkeypatch.setenv("CW_OUTPUT", str(tmp_path / "build"))
-    settings = ("DEBUG=y", "DCACHE_FASTPATH=y", f"PATH_SIGNATURE={name}", *SETTINGS[name])
-    command = ["make", "-j2", "kernel", "user", f"SET={' '.join(settings)}", f"O={tmp_path / 'build'}"]
+def build(folder: Path, monkeypatch, *settings: str) -> None:
+    """A kernel of its own, which ./cw and machine.run() boot from then on."""
+    monkeypatch.setenv("CW_OUTPUT", str(folder / "build"))
+    command = ["make", "-j2", "kernel", "user", f"SET={' '.join(settings)}", f"O={folder / 'build'}"]
     built = subprocess.run(command, cwd=TOP, capture_output=True, check=False)
     assert built.returncode == 0, built.stderr.decode(errors="replace")
     monkeypatch.setenv("CW_BUILD", "no")
+
+
+def test_a_collision_leads_nobody_where_he_may_not(cw, tmp_path, monkeypatch):
+    """20,000 names that are not there, 16 bits, 16 buckets: of 2,048 files 39 are found by them, of their owner's; root finds more."""
+    build(tmp_path, monkeypatch, "DCACHE_FASTPATH=y", "SIGNATURE_BITS=16")
+    load = ["workload", "collide", "--paths", "2048", "--lookups", "20000", "--dir", "/tmp"]
+    machine_options = ["--icount", "--seed", "1", "--mem", "256M", "--root", "tmpfs", "--cmdline", "dlhash_entries=16"]
+    result = cw("run", *machine_options, "--quiet", "--", *load, timeout=300)
+    assert result.returncode == 0, result.stderr.decode(errors="replace")
+    root, user = results(result.stdout)
+    assert user["closed_found"] == 0 and 15 < user["reachable_found"] < 70, user
+    assert root["closed_found"] > 15 and root["reachable_found"] > 15, root
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_nobody_gets_where_he_may_not(cw, registers, tmp_path, monkeypatch, name):
+    """As with the default one, on one CPU; and a program's vector registers are its own, which AES instructions use."""
+    build(tmp_path, monkeypatch, "DEBUG=y", "DCACHE_FASTPATH=y", f"PATH_SIGNATURE={name}", *SETTINGS[name])
     ask = f"mkdir -p /tmp/with/registers; /registers /tmp/with/registers; {MANY if SETTINGS[name] else ''}"
     options = ["--mem", "256M", "--quiet", "--timeout", "200", "--add", f"{registers}:/registers"]
     result = cw("run", *options, "--", "/bin/sh", "-c", f"{ask}\n{SCRIPT}", timeout=600)
