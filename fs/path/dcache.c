@@ -349,7 +349,7 @@ void d_move(struct dentry *dentry, struct dentry *target, unsigned flags)
 bool d_unlinked(const struct dentry *dentry)
 {
 	guard(spinlock, &dentry_tree_lock);
-	return (dentry->flags & (D_UNHASHED | D_UNCACHED)) == D_UNHASHED &&
+	return (READ_ONCE(dentry->flags) & (D_UNHASHED | D_UNCACHED)) == D_UNHASHED &&
 	       dentry->parent != dentry;
 }
 

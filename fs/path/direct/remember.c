@@ -79,7 +79,9 @@ static u64 version_of(struct dentry *dentry, const struct mount *mount,
 
 /*
  * @path, which is referenced, gets an entry, or has it, if its dentry is still as @sequence says
- * and nothing has changed since @walk began; then, if @reached, current may reach it.
+ * and nothing has changed since @walk began; then, if @reached, current may reach it. Not if its
+ * name was removed before @sequence was taken: a walk that was on its way through the bucket has
+ * come to it nevertheless.
  */
 static void keep(const struct path *path, const struct signature *signature,
 		 const struct lockless_walk *walk, u32 sequence, bool reached)
@@ -92,7 +94,8 @@ static void keep(const struct path *path, const struct signature *signature,
 		if (!direct_enter(path, signature, walk->mount_sequence, version))
 			return;
 	}
-	if (!direct_nothing_changed(walk) || read_seqcount_retry(&dentry->sequence, sequence))
+	if (!direct_nothing_changed(walk) || read_seqcount_retry(&dentry->sequence, sequence) ||
+	    d_unlinked(dentry))
 		direct_forget(dentry);
 	else if (reached)
 		prefix_remember(version);
