@@ -50,6 +50,7 @@ RUNS = {
     "rcu_many": 1500,
     "direct_start_moves": 1500,
     "direct_evicted": 1500,
+    "direct_moved_meanwhile": 1500,
     "direct_exchange_above": 1200,
     "complete_evict": 1500,
     "complete_fill": 1200,

@@ -70,6 +70,84 @@ RING_PROGRAM(direct_rename_file, world_tmpfs, 60)
 	world_unmount();
 }
 
+#define NAMES 8
+static char names[NAMES][sizeof("/mnt/up/dir/0")]; /* and so on */
+
+static void set_names(void)
+{
+	for (unsigned i = 0; i < NAMES; i++)
+		snprintf(names[i], sizeof(names[i]), "/mnt/up/dir/%u", i);
+}
+
+/* Nobody has looked for them: so who does walks, and remembers. */
+static void make_names(void)
+{
+	make_up();
+	set_names();
+	for (unsigned i = 0; i < NAMES; i++)
+		make_file(names[i]);
+}
+
+static void look_at_names(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < NAMES; i++, ring_user()) {
+		int error = stat_path(names[i]);
+
+		CHECK(error == 0 || error == -ENOENT);
+	}
+}
+
+static void move_names(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < NAMES; i++, ring_user()) {
+		char from[sizeof(names[i])], to[sizeof(from)];
+
+		snprintf(from, sizeof(from), "/mnt/up/dir/%u", i);
+		snprintf(to, sizeof(to), "/mnt/up/%u", i);
+		move(from, to, 0);
+	}
+}
+
+/* Who has walked to a file does not remember it where it is not any more. */
+RING_PROGRAM(direct_walked_to, world_tmpfs, 60)
+{
+	make_names();
+	task_start(look_at_names, NULL);
+	task_start(move_names, NULL);
+	ring_run();
+	for (unsigned i = 0; i < NAMES; i++)
+		leads_nowhere(names[i]);
+	world_unmount();
+}
+
+/* What is found where it is now is not found where it was. */
+static void move_and_find(void *unused)
+{
+	(void)unused;
+	move("/mnt/up", "/mnt/moved", 0);
+	schedule(); /* who has walked to the old place goes on */
+	for (unsigned i = 0; i < NAMES; i++, ring_user()) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/mnt/moved/dir/%u", i);
+		CHECK_EQUAL(stat_path(path), 0);
+		leads_nowhere(names[i]);
+	}
+}
+
+/* Nor is he believed until he sees that: the entry that he makes has a version that nobody knows.
+ */
+RING_PROGRAM(direct_moved_meanwhile, world_tmpfs, 60)
+{
+	make_names();
+	task_start(look_at_names, NULL);
+	task_start(move_and_find, NULL);
+	ring_run();
+	world_unmount();
+}
+
 /* What has got another name, and lost that, too, is not taken for what its old path leads to. */
 RING_PROGRAM(direct_replaced, world_tmpfs, 100)
 {
@@ -126,10 +204,6 @@ RING_PROGRAM(direct_reclaim, world_ext2, 60)
 	world_unmount();
 }
 
-/* The names "/mnt/up/dir/0" and so on, which are not there. */
-#define ABSENT 8
-static char absent[ABSENT][sizeof("/mnt/up/dir/0")];
-
 static bool all_evicted;
 static DEFINE_WAIT_QUEUE(evicting);
 
@@ -164,9 +238,9 @@ static void look_for_evicted(void *unused)
 {
 	(void)unused;
 	wait_event(evicting, READ_ONCE(all_evicted));
-	for (unsigned i = 0; i < 2 * ABSENT; i++) {
+	for (unsigned i = 0; i < 2 * NAMES; i++) {
 		ring_user();
-		leads_nowhere(absent[i % ABSENT]);
+		leads_nowhere(names[i % NAMES]);
 	}
 }
 
@@ -175,11 +249,10 @@ static void look_for_evicted(void *unused)
 RING_PROGRAM(direct_evicted, world_tmpfs, 100)
 {
 	make_up();
+	set_names();
 	all_evicted = false;
-	for (unsigned i = 0; i < ABSENT; i++) {
-		snprintf(absent[i], sizeof(absent[i]), "/mnt/up/dir/%u", i);
-		world_warm(absent[i]);
-	}
+	for (unsigned i = 0; i < NAMES; i++)
+		world_warm(names[i]); /* which is not there */
 	task_start(forget_paths, NULL);
 	task_start(evict_all, NULL);
 	task_start(look_for_evicted, NULL);
@@ -315,6 +388,30 @@ RING_PROGRAM(direct_bind, world_tmpfs, 60)
 	task_start(move_out_and_in, NULL);
 	ring_run();
 	CHECK_EQUAL(sys_chdir("/"), 0);
+	CHECK_EQUAL(sys_umount2("/mnt/bound", 0), 0);
+	world_unmount();
+}
+
+/* A directory that is there by two mounts: what is mounted below it by the one way is not found by
+ * the other, though it has only one entry, which is now of the one, now of the other. */
+RING_PROGRAM(direct_two_ways, world_tmpfs, 60)
+{
+	make_up();
+	make_directory("/mnt/bound", 0755);
+	make_directory("/mnt/up/dir/sub", 0755);
+	make_file("/mnt/up/dir/sub/file");
+	in_working_directory = number_of("/mnt/up/dir/sub/file");
+	CHECK_EQUAL(sys_mount("/mnt/up", "/mnt/bound", "none", MS_BIND, NULL), 0);
+	CHECK_EQUAL(sys_mount("none", "/mnt/up/dir/sub", "tmpfs", 0, "mode=755"), 0);
+	make_file("/mnt/up/dir/sub/file");
+	CHECK(number_of("/mnt/up/dir/sub/file") != in_working_directory);
+	CHECK_EQUAL(sys_chdir("/mnt/bound/dir"), 0);
+	task_start(find_from_there, "sub/file");
+	task_start(always_find, "/mnt/up/dir/sub/file");
+	task_start(always_find, "/mnt/up/dir");
+	ring_run();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	CHECK_EQUAL(sys_umount2("/mnt/up/dir/sub", 0), 0);
 	CHECK_EQUAL(sys_umount2("/mnt/bound", 0), 0);
 	world_unmount();
 }
