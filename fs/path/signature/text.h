@@ -6,10 +6,10 @@
  * price is a look at each dentry on the way up: what Tsai 2015, section 3.3, has signatures to
  * save.
  *
- * Reading names that may be changing. Whoever changes a name, or moves a directory, takes the
- * entries of all that this concerns out of the table first (direct.h). So if the entry that was
- * found is still there after the names were read, they are what they were when it was entered; and
- * the lookup does look at that, at its end. Each dentry's name and parent belong together by its
+ * Reading names that may be changing. Whoever changes a name, or moves a directory, makes the
+ * entries of all that this concerns void first (direct.h). So if the entry that was found is not
+ * void after the names were read, they are what they were when it was entered; and the lookup does
+ * look at that, at its end. Each dentry's name and parent belong together by its
  * sequence count, so that no more is read than is there, and mounts by theirs.
  *
  * Cost: 15 instructions for eight bytes, and some 45 for each component. Weakness: that; and
