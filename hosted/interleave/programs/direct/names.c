@@ -102,10 +102,11 @@ static void move_names(void *unused)
 {
 	(void)unused;
 	for (unsigned i = 0; i < NAMES; i++, ring_user()) {
-		char to[64];
+		char from[sizeof(names[i])], to[sizeof(from)];
 
+		snprintf(from, sizeof(from), "/mnt/up/dir/%u", i);
 		snprintf(to, sizeof(to), "/mnt/up/%u", i);
-		move(names[i], to, 0);
+		move(from, to, 0);
 	}
 }
 
