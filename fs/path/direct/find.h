@@ -215,6 +215,14 @@ static __always_inline bool direct_is_file(const struct lockless_walk *walk)
 	return mode && !S_ISDIR(mode) && !S_ISLNK(mode) && lockless_still_there(walk);
 }
 
+/* @walk has ended without a place: is that to be remembered, or was the hint wrong? */
+static __always_inline bool direct_has_to_learn(const struct lockless_walk *walk)
+{
+	const char *hinted = walk->direct.hinted;
+
+	return walk->direct.tried || unlikely(hinted && hinted != walk->left);
+}
+
 /* A walk has ended with *@walked, LOCKLESS_PART or less: does it lead nowhere? *@walked: by which
  * error, then. Only where that is remembered does it count that it stands on what is no directory.
  */

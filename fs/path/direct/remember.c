@@ -268,7 +268,7 @@ static bool hint_is_enough(const struct lockless_walk *walk, int error, const ch
 {
 	const struct component *last = walk->component;
 
-	if (!(walk->direct.tried || walk->direct.hinted) || !walk->direct.from)
+	if (!walk->direct.from)
 		return false;
 	bool first = error == -ENOENT && !walk->links && last->name == skip_slashes(name) &&
 		     last->length < 8 && goes_on(walk);

@@ -416,10 +416,10 @@ static __always_inline int end_with_reference(int walked, const struct lockless_
 {
 #ifdef CONFIG_DCACHE_FASTPATH
 	if (unlikely(walked <= LOCKLESS_PART) && direct_leads_nowhere(walk, &walked)) {
-		if (likely(walk->direct.hinted == walk->left))
-			rcu_read_unlock(); /* as the hint said */
-		else
+		if (direct_has_to_learn(walk))
 			direct_end_nowhere(walk, walked, dfd, name);
+		else
+			rcu_read_unlock();
 		return walked;
 	}
 #endif
