@@ -83,7 +83,8 @@ static void block_give(struct page *page, unsigned order)
 	while (order < MAX_ORDER - 1) {
 		u64 other = frame ^ (1u << order);
 
-		if (other >= memmap_pages || !(memmap[other].flags & BIT(PG_buddy)) ||
+		/* of one in use other flags may change now; this one under the lock alone */
+		if (other >= memmap_pages || !(data_race(memmap[other].flags) & BIT(PG_buddy)) ||
 		    memmap[other].buddy_order != order)
 			break;
 		block_remove(&memmap[other]);
