@@ -75,7 +75,7 @@ enum { FALLOC_FL_ZERO_RANGE = 0x10, FALLOC_FL_INSERT_RANGE = 0x20, FALLOC_FL_UNS
 enum { MS_REMOUNT = 1 << 5, MS_BIND = 1 << 12, MS_MOVE = 1 << 13, MS_REC = 1 << 14 };
 enum { MS_SILENT = 1 << 15, MS_RELATIME = 1 << 21, MS_STRICTATIME = 1 << 24 };
 enum { MS_UNBINDABLE = 1 << 17, MS_PRIVATE = 1 << 18, MS_SLAVE = 1 << 19, MS_SHARED = 1 << 20 };
-enum { MNT_FORCE = 1, MNT_DETACH = 2, UMOUNT_NOFOLLOW = 8, MNT_NAMESPACE = 16 };
+enum { MNT_FORCE = 1, MNT_DETACH = 2, UMOUNT_NOFOLLOW = 8 };
 #define MS_MGC_VAL 0xc0ed0000u /* what old programs put into the upper half */
 #define MS_MGC_MSK 0xffff0000u
 

@@ -127,6 +127,7 @@ int mount_change(const struct path *path, unsigned flags, const char *options);
 /* Take @top, which the caller holds, off the tree; by MNT_DETACH with all that is mounted below it,
  * and even if it is in use; by MNT_NAMESPACE, which is not umount2(2)'s, of a namespace that has
  * ended. */
+enum { MNT_NAMESPACE = 16 };
 int mount_detach(struct mount *top, unsigned flags);
 #ifdef CONFIG_DCACHE_FASTPATH
 /* A directory with mounts below it is about to move: whoever went by mount_sequence begins anew. */
