@@ -105,6 +105,17 @@ static void follow(uint64_t at, void *of)
 	*chain = *(struct chain *volatile *)&(*chain)->next;
 }
 
+/*
+ * Bytes of the system's memory a file, of @made since @before. 0: not known, since others of the
+ * host's programs gave back meanwhile more than the files took.
+ */
+static double bytes_a_file(const struct side *side, uint64_t before, uint64_t made)
+{
+	uint64_t used = side->memory_used();
+
+	return used > before ? (double)(used - before) / (double)made : 0;
+}
+
 void files_measure(const struct side *side, uint64_t files, unsigned milliseconds)
 {
 	const uint64_t counts[] = {THOUSAND, files};
@@ -113,20 +124,22 @@ void files_measure(const struct side *side, uint64_t files, unsigned millisecond
 	names = native_map(LOOKS * sizeof(*names));
 	for (unsigned i = 0; i < 2; i++) {
 		struct objects objects = {side, counts[i], 1};
-		double bytes, stat_ns, steps = 0, inode_ns = 0, chase_ns;
-		struct chain *chain;
+		double bytes, stat_ns, steps = 0, inode_ns = 0, chase_ns = 0;
 
 		for (; made < counts[i]; made++)
 			side->file_make(made);
-		bytes = (double)(side->memory_used() - before) / (double)made;
+		bytes = bytes_a_file(side, before, made);
 		draw_names(made);
 		if (side->dentry_steps)
 			side->dentry_steps();
 		stat_ns = median_ns(stat_one, (void *)side, milliseconds);
 		if (side->dentry_steps)
 			steps = side->dentry_steps();
-		chain = make_chain((uint64_t)(bytes * (double)made) + LINE);
-		chase_ns = median_ns(follow, &chain, milliseconds);
+		if (bytes) {
+			struct chain *chain = make_chain((uint64_t)(bytes * (double)made) + LINE);
+
+			chase_ns = median_ns(follow, &chain, milliseconds);
+		}
 		if (side->objects_make) {
 			before -= side->memory_used(); /* they are no files */
 			side->objects_make(i ? counts[0] : 0, counts[i]);

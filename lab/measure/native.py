@@ -157,7 +157,11 @@ def measure(sides: Sequence[Side], threads: Sequence[int], rounds: int, ms: int,
 
 
 def measure_files(sides: Sequence[Side], count: int, ms: int) -> list[dict[str, Any]]:
-    """A thousand and @count files of each side: {"side", "files", "bytes", "stat_ns", "steps", "inode_ns", "chase_ns"}."""
+    """A thousand and @count files of each side: {"side", "files", "bytes", "stat_ns", "steps", "inode_ns", "chase_ns"}.
+
+    0 is what is not counted or not known: bytes and chase_ns of a host whose other programs gave more memory back
+    meanwhile than the files took.
+    """
     found = []
     for side in sides:
         with host_folder() if side.name == HOST else contextlib.nullcontext() as folder:
@@ -338,16 +342,21 @@ def print_files(files: Sequence[dict[str, Any]]) -> None:
         "more, in fetches",
     ):
         table.add_column(name, justify="right" if name else "left")  # fmt: skip
+    columns = (("bytes", 0), ("stat_ns", 1), ("steps", 2), ("inode_ns", 1), ("chase_ns", 1))
     first: dict[str, dict[str, Any]] = {}
     for one in files:
         before = first.setdefault(one["side"], one)
-        more = [(one[name] - before[name]) / one["chase_ns"] for name in ("stat_ns", "inode_ns")]
-        words = [one["side"], f"{one['files']}", f"{one['bytes']:.0f}", f"{one['stat_ns']:.1f}"]
-        words += [f"{one['steps']:.2f}" if one["steps"] else "-", f"{one['inode_ns']:.1f}" if one["inode_ns"] else "-"]
-        words += [f"{one['chase_ns']:.1f}"]
-        words += ["" if one is before else f"{more[0]:.1f}" + (f", inode {more[1]:.1f}" if one["inode_ns"] else "")]
-        table.add_row(*words)
+        known = [f"{one[name]:.{digits}f}" if one[name] else "-" for name, digits in columns]
+        table.add_row(one["side"], f"{one['files']}", *known, "" if one is before else more_in_fetches(one, before))
     Console(width=110).print(table)
+
+
+def more_in_fetches(one: dict[str, Any], before: dict[str, Any]) -> str:
+    """How much longer looks take in @one than in @before, in fetches of a line from as much memory."""
+    if not one["chase_ns"]:
+        return "-"
+    stat, inode = ((one[name] - before[name]) / one["chase_ns"] for name in ("stat_ns", "inode_ns"))
+    return f"{stat:.1f}, inode {inode:.1f}" if one["inode_ns"] else f"{stat:.1f}"
 
 
 def bench_native(

@@ -137,4 +137,14 @@ def test_files_are_counted():
     assert [(one["side"], one["files"]) for one in found] == [
         (side, n) for side in ("default", HOST) for n in (1000, 2000)
     ]
-    assert all(one["stat_ns"] > 0 and one["chase_ns"] > 0 for one in found)
+    assert all(one["stat_ns"] > 0 and (one["bytes"] > 0) == (one["chase_ns"] > 0) for one in found)
+    assert all(one["bytes"] > 0 for one in found if one["side"] != HOST)  # what others take is the host's, too
+
+
+def test_a_host_that_gives_memory_back_is_not_divided_by(capsys: pytest.CaptureFixture[str]):
+    """Its objects fell below what they were before the files were made: bytes and fetches are not known."""
+    row = {"side": HOST, "steps": 0.0, "inode_ns": 0.0, "stat_ns": 500.0}
+    known = row | {"files": 1000, "bytes": 900.0, "chase_ns": 2.0}
+    native.print_files([known, row | {"files": 2000, "bytes": 0.0, "chase_ns": 0.0}])
+    lines = capsys.readouterr().out.splitlines()
+    assert next(line.split() for line in lines if "2000" in line)[2:] == ["-", "500.0", "-", "-", "-", "-"]
