@@ -5,14 +5,10 @@
  * d_path() goes up through dentries and mounts: so it stands above both, takes mount_lock and,
  * inside of it, dentry_tree_lock.
  */
-#include "fs/path/lockless/component.h"
 #include "fs/path/namei.h"
 #include "fs/tmpfs/tmpfs.h"
 
 /* ---- given ----------------------------------------------------------------------------------- */
-
-const struct component_bytes component_bytes = {
-	.ones = ~0ULL / 255, .tops = ~0ULL / 255 * 0x80, .slashes = ~0ULL / 255 * '/'};
 
 int path_name_get(struct path_name *name, const char __user *from)
 {

@@ -16,6 +16,8 @@
 #define WORDS_OF(signature) (signature).limb
 #endif
 
+#include "fs/path/lockless/component.c"
+
 #include <stdlib.h>
 
 static u64 drawn;

@@ -12,36 +12,52 @@ bool direct_nothing_changed(const struct lockless_walk *walk)
 	       !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
 }
 
-/* Is it @walk's own text that leads to @entry, or an alias of that, whose version is
- * *@alias_version then (0: none)? */
-static bool leads_there(const struct lockless_walk *walk, const struct direct_entry *entry,
-			u64 *alias_version)
+u64 direct_version_of(const struct dentry *dentry, const struct mount *mount,
+		      const struct signature *signature, u32 mount_sequence)
 {
-	*alias_version = 0;
-	if (!signatures_differ(&entry->signature, &walk->direct.signature))
-		return !walk->links;
-#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
-	const struct direct_alias *alias = alias_of(walk);
+	struct direct_entry *entry = READ_ONCE(dentry->direct);
 
-	if (alias && !alias->below && !signatures_differ(&entry->signature, &alias->target)) {
+	if (!entry || entry->path.mount != mount || entry->mount_sequence != mount_sequence ||
+	    signatures_differ(&entry->signature, signature))
+		return 0;
+	u64 version = READ_ONCE(entry->version);
+
+	return version && unlikely(prefix_is_old(version)) ? direct_renew(entry) : version;
+}
+
+/* As direct_version_of() the place @dentry, to which @walk has come: by its own text, or by an alias
+ * of that, whose version is *@alias_version then (else 0). */
+static u64 version_there(const struct lockless_walk *walk, const struct dentry *dentry,
+			 u64 *alias_version)
+{
+	u64 version = 0;
+
+	*alias_version = 0;
+	if (!walk->links)
+		version = direct_version_of(dentry, walk->path.mount, &walk->direct.signature,
+					    walk->mount_sequence);
+#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
+	const struct direct_alias *alias = version ? NULL : alias_of(walk);
+
+	if (alias && !alias->below) {
 		*alias_version = alias->version;
-		return true;
+		version = direct_version_of(dentry, walk->path.mount, &alias->target,
+					    walk->mount_sequence);
 	}
 #endif
-	return false;
+	return version;
 }
 
 bool direct_remember_again(const struct lockless_walk *walk, const struct dentry *dentry)
 {
-	const struct direct_entry *entry = READ_ONCE(dentry->direct), *from = walk->direct.from;
-	u64 version, alias_version;
+	const struct direct_entry *from = walk->direct.from;
+	u64 alias_version;
 
-	if (!from || !entry || !direct_allows(from) || entry->path.mount != walk->path.mount ||
-	    entry->mount_sequence != walk->mount_sequence ||
-	    !leads_there(walk, entry, &alias_version))
+	if (!from || !direct_allows(from))
 		return false;
-	version = READ_ONCE(entry->version);
-	if (!direct_nothing_changed(walk))
+	u64 version = version_there(walk, dentry, &alias_version);
+
+	if (!version || !direct_nothing_changed(walk))
 		return false;
 	return (!alias_version || prefix_remember_now(alias_version)) &&
 	       prefix_remember_now(version);

@@ -175,8 +175,9 @@ enum direct_result direct_find_further(struct lockless_walk *walk, struct direct
  */
 static __always_inline enum direct_result direct_find(struct lockless_walk *walk, const char *text)
 {
-	struct dentry *start = walk->path.dentry;
-	struct direct_entry *from = READ_ONCE(start->direct);
+	/* all that is looked at is as it was then, or later */
+	u32 changes = (u32)smp_load_acquire(&direct_changes.ended.counter);
+	struct direct_entry *from = READ_ONCE(walk->path.dentry->direct);
 	struct signature *signature = &walk->direct.signature;
 
 	if (likely(from) && unlikely(direct_is_hinted(from, text))) {
@@ -184,9 +185,6 @@ static __always_inline enum direct_result direct_find(struct lockless_walk *walk
 		walk->direct.from = from;
 		return DIRECT_UNKNOWN;
 	}
-	/* all that is looked at is as it was then, or later */
-	u32 changes = (u32)smp_load_acquire(&direct_changes.ended.counter);
-	from = READ_ONCE(start->direct);
 	if (unlikely(!from) || unlikely(from->path.mount != walk->path.mount) ||
 	    unlikely(from->mount_sequence != walk->mount_sequence) ||
 	    unlikely(from->signature.length > SIGNATURE_START_MAX))
@@ -248,6 +246,11 @@ static __always_inline bool direct_is_new(const struct lockless_walk *walk)
 #endif
 }
 
+/* again.c: the version of @dentry's entry, a newer one if that is of an epoch that has ended, if it is
+ * of the path @signature through @mount as of @mount_sequence; 0: it is of another, or void, or there
+ * is none. Within a reader's section. */
+u64 direct_version_of(const struct dentry *dentry, const struct mount *mount,
+		      const struct signature *signature, u32 mount_sequence);
 /* again.c: has nothing been changed since @walk began? */
 bool direct_nothing_changed(const struct lockless_walk *walk);
 /*

@@ -58,25 +58,6 @@ enum direct_result direct_find_further(struct lockless_walk *walk, struct direct
 
 /* ---- remembering ----------------------------------------------------------------------------- */
 
-/* The version of @dentry's entry, if that is of the path @signature through @mount; 0: it is of
- * another, or void, or there is none. */
-static u64 version_of(struct dentry *dentry, const struct mount *mount,
-		      const struct signature *signature, u32 mount_sequence)
-{
-	u64 version = 0;
-
-	rcu_read_lock();
-	struct direct_entry *old = READ_ONCE(dentry->direct);
-	if (old && old->path.mount == mount && old->mount_sequence == mount_sequence &&
-	    !signatures_differ(&old->signature, signature)) {
-		version = READ_ONCE(old->version);
-		if (version && unlikely(prefix_is_old(version)))
-			version = direct_renew(old);
-	}
-	rcu_read_unlock();
-	return version;
-}
-
 /*
  * @path, which is referenced, gets an entry, or has it, if its dentry is still as @sequence says
  * and nothing has changed since @walk began; then, if @reached, current may reach it. Not if its
@@ -87,8 +68,11 @@ static void keep(const struct path *path, const struct signature *signature,
 		 const struct lockless_walk *walk, u32 sequence, bool reached)
 {
 	struct dentry *dentry = path->dentry;
-	u64 version = version_of(dentry, path->mount, signature, walk->mount_sequence);
+	u64 version;
 
+	rcu_read_lock();
+	version = direct_version_of(dentry, path->mount, signature, walk->mount_sequence);
+	rcu_read_unlock();
 	if (!version) {
 		version = prefix_new_version();
 		if (!direct_enter(path, signature, walk->mount_sequence, version))

@@ -46,12 +46,12 @@ struct piece {
 
 static __always_inline struct piece take_piece(const char *text)
 {
-	u64 low = load_word(text), ends = ends_of(low), end = ends & -ends;
+	u64 low = load_word(text), ends = text_ends(low), end = ends & -ends;
 
 	if (ends)
 		return (struct piece){{last_word(low, end), 0}, bytes_before(end) + 1};
 	u64 high = load_word(text + 8);
-	ends = ends_of(high);
+	ends = text_ends(high);
 	end = ends & -ends;
 	if (!ends)
 		return (struct piece){{low, high}, 0};
@@ -135,7 +135,6 @@ void signature_init(void)
 
 	if (!arch_has_aes())
 		panic("PATH_SIGNATURE=aes: this processor has no AES instructions");
-	ends_init();
 	arch_vectors_begin(&saved);
 	for (unsigned lane = 0; lane < AES_LANES; lane++) {
 		for (unsigned i = 0; i < 2; i++)

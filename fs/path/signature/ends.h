@@ -1,21 +1,7 @@
-/* ends.h - where a path's text ends, for those who sign it: private to fs/path/signature. */
+/* ends.h - the last word of a path's text, for those who sign it: private to fs/path/signature. */
 #pragma once
 
 #include "fs/path/lockless/component.h"
-
-static struct component_bytes bytes; /* as component_bytes, whose file stands above this one */
-
-static inline void ends_init(void)
-{
-	bytes.ones = ~0ULL / 255;
-	bytes.tops = bytes.ones * 0x80;
-}
-
-/* As text_ends(). */
-static __always_inline u64 ends_of(u64 word)
-{
-	return (word - bytes.ones) & ~word & bytes.tops;
-}
 
 /* The last @word of a text, with a slash in the place of its NUL, whose top bit @end has, and zeros
  * behind it. */

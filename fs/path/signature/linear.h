@@ -33,7 +33,7 @@ static __always_inline void go_on(struct signature *sum, const struct signature 
 
 	for (;; at += 8, key += SIGNATURE_LIMBS) {
 		word = load_word(at);
-		ends = ends_of(word);
+		ends = text_ends(word);
 		if (ends)
 			break;
 		add(so_far.limb, key, word << shift | carried);
@@ -53,7 +53,6 @@ static void draw_keys(void)
 {
 	u64 state = random_u64();
 
-	ends_init();
 	for (unsigned i = 0; i < SIGNATURE_WORDS * SIGNATURE_LIMBS; i++)
 		signature_keys[i / SIGNATURE_LIMBS][i % SIGNATURE_LIMBS] = splitmix64(&state);
 	for (unsigned i = 0; i < SIGNATURE_LIMBS; i++)

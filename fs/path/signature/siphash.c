@@ -88,7 +88,7 @@ void signature_below(struct signature *sum, const struct signature *directory, c
 	memcpy(state, directory->state, sizeof(state));
 	for (;; at += 8) {
 		word = load_word(at);
-		ends = ends_of(word);
+		ends = text_ends(word);
 		if (ends)
 			break;
 		add_to_all(state, word << shift | carried);
@@ -112,7 +112,6 @@ void signature_init(void)
 {
 	u64 seed = random_u64(), tree = splitmix64(&seed);
 
-	ends_init();
 	for (unsigned lane = 0; lane < SIPHASH_LANES; lane++) {
 		u64 *v = signature_of_root.state[lane], low = splitmix64(&seed),
 		    high = splitmix64(&seed);
