@@ -25,8 +25,8 @@ u64 direct_version_of(const struct dentry *dentry, const struct mount *mount,
 	return version && unlikely(prefix_is_old(version)) ? direct_renew(entry) : version;
 }
 
-/* As direct_version_of() the place @dentry, to which @walk has come: by its own text, or by an alias
- * of that, whose version is *@alias_version then (else 0). */
+/* As direct_version_of() the place @dentry, to which @walk has come: by its own text, or by an
+ * alias of that, whose version is *@alias_version then (else 0). */
 static u64 version_there(const struct lockless_walk *walk, const struct dentry *dentry,
 			 u64 *alias_version)
 {

@@ -246,9 +246,9 @@ static __always_inline bool direct_is_new(const struct lockless_walk *walk)
 #endif
 }
 
-/* again.c: the version of @dentry's entry, a newer one if that is of an epoch that has ended, if it is
- * of the path @signature through @mount as of @mount_sequence; 0: it is of another, or void, or there
- * is none. Within a reader's section. */
+/* again.c: the version of @dentry's entry, a newer one if that is of an epoch that has ended, if it
+ * is of the path @signature through @mount as of @mount_sequence; 0: it is of another, or void, or
+ * there is none. Within a reader's section. */
 u64 direct_version_of(const struct dentry *dentry, const struct mount *mount,
 		      const struct signature *signature, u32 mount_sequence);
 /* again.c: has nothing been changed since @walk began? */
