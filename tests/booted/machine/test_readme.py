@@ -78,6 +78,7 @@ def test_commands_for_your_own_programs(checkout):
     # What takes minutes is shown, or done as short as can be: tests of its own have the whole.
     script = block[2].replace("./cw bench boot", "./cw bench --help")
     script = script.replace("./cw bench native", "./cw bench native --rounds 2 --ms 1")
+    script = script.replace("--against linux", "--against linux --row getppid")
     printed = in_shell(script, checkout)
     assert "busybox" in printed
     assert "ratio" in printed
