@@ -6,8 +6,9 @@ joined in here.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from lab.sweep.store import Cell
 
 if TYPE_CHECKING:
     from lab.report.collect import Section
+    from lab.report.summary import Line, Text
 
 PAGE, BY_HAND = TOP / "docs/results.md", TOP / "docs/results"
 
@@ -28,92 +30,151 @@ HEAD = """# Results: the papers' tables, and ours
 
 <!-- made by `make docs` from results/ and docs/results/ -->
 
-Full runs only, as [results/](../results/README.md) keeps them; how they are made, kept and checked:
-[lab/experiments.md](lab/experiments.md#full-runs-in-pieces-kept-checked). The verdicts' words are those of
-[lab/reports.md](lab/reports.md). Figures of other measures, histograms and steps: `./cw report --kept`."""
+Full runs only: the papers' loads, whole. How they are made, kept and checked:
+[lab/experiments.md](lab/experiments.md#full-runs-in-pieces-kept-checked); how a verdict is reached, and what its word
+means: [lab/reports.md](lab/reports.md); of each claim of the texts, the command that measures it: [lab/claims.md](lab/claims.md).
+Histograms, steps, pictures: `./cw report --kept`."""
+NOTHING = "**Nothing is kept yet.** No full run has been put into results/, so there is no figure of ours here."
 
 
 def page(place: Path | None = None, by_hand: Path = BY_HAND, names: list[str] | None = None) -> str:
-    """docs/results.md as it has to be. @names: the experiments, files of others than experiments/ among them."""
-    experiments = [load(name) for name in names or group("all")]
+    """docs/results.md as it has to be: what it comes to, each text's tables in its order, what all was made with.
+    @names: the experiments, files of others than experiments/ among them."""
+    names = names or group("all")
+    experiments = [load(name) for name in names]
     kept = KeptResults(experiments, place)
-    parts = [HEAD]
-    if kept.experiments():
-        parts += ["", *_made_with(kept)]
-    else:
-        parts += [
-            "",
-            "**Nothing is kept yet.** No full run has been put into results/, so there is no figure of ours here.",
-        ]
-    parts += ["", "| experiment | what | paper | runs kept |", "| --- | --- | --- | --- |"]
-    for one in experiments:
-        runs = f"{len(kept.kept[one.name])} of {len(kept.plan[one.name])}"
-        parts.append(_row(f"`{one.name}`", one.title, one.paper, runs))
-    lacking = dict(line.split(": ", 1) for line in missing_words(kept))
-    for one, name in zip(experiments, names or group("all"), strict=True):
-        said = _by_hand(one, by_hand)
-        if kept.kept[one.name]:
-            parts += ["", f"## {one.title} ({one.name})", "", one.paper, "", *_figures(kept, one, name)]
-            parts += [f"**Missing:** {lacking[one.name]}.", ""] if one.name in lacking else []
-            parts += [said or "Nothing is written yet on what differs, and why."]
-        elif said:
-            parts += ["", f"## {one.title} ({one.name})", "", one.paper, "", "No run is kept yet.", "", said]
+    if not kept.experiments():
+        return f"{HEAD}\n\n{NOTHING}\n"
+    there = [name for name, one in zip(names, experiments, strict=True) if kept.kept[one.name]]
+    texts = _texts(kept, there)
+    parts = [HEAD, "", *_summary(texts, kept, experiments)]
+    for text in texts:
+        parts += ["", f"## {text.name}"]
+        for line in text.lines:
+            parts += ["", *_section(kept, line, by_hand)]
+    parts += ["", "## What all was made with", "", *_made_with(kept)]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _texts(kept: KeptResults, names: list[str]) -> list[Text]:
+    from lab.build.setup import need_lab
+
+    need_lab()
+    from lab.report import summary
+    from lab.report.command import sections_of
+
+    return summary.texts(sections_of(kept, names, False, True))
+
+
+def _summary(texts: list[Text], kept: KeptResults, experiments: list[Experiment]) -> Iterator[str]:
+    """The first screen: all verdicts by their word; of each table of a text its own, and the main finding."""
+    from lab.report import summary, words
+
+    sections = [line.section for text in texts for line in text.lines]
+    total = summary.total(section for section in sections if section.judged)
+    yield f"**{sum(total.values())} verdicts**, from {kept.summary().partition(';')[0]}:\n"
+    yield from _table(
+        *(f"{words.SIGNS[word]} {word}" for word in total),
+        rows=[[str(count) for count in total.values()], [summary.MEANINGS[word] for word in total]],
+    )
+    for text in texts:
+        yield f"\n### {text.name}: what it comes to\n"
+        rows = []
+        for line in text.lines:
+            found = " ".join(f"{words.SIGNS[word]}{summary.SPACE}{count}" for word, count in line.counts.items())
+            rows.append(
+                [
+                    f"[{line.name}](#{_anchor(_heading(line))}): {line.section.experiment.title}",
+                    found,
+                    line.finding.said,
+                ]
+            )
+        yield from _table(
+            "part", "verdicts", "the paper's greatest effect, or the greatest that was expected", rows=rows
+        )
+        lacking = [
+            _lacking(one, kept) for one in experiments if not kept.kept[one.name] and summary.author(one) == text.author
+        ]
+        if lacking:
+            yield f"\nNo full run is kept yet of {', '.join(lacking)}."
+    authors = {text.author for text in texts}
+    others = [
+        _lacking(one, kept) for one in experiments if not kept.kept[one.name] and summary.author(one) not in authors
+    ]
+    if others:
+        yield f"\nNo full run is kept yet, either, of {', '.join(others)}."
+
+
+def _lacking(experiment: Experiment, kept: KeptResults) -> str:
+    return f"{experiment.title} (`{experiment.name}`, {len(kept.plan[experiment.name])} runs)"
+
+
+def _heading(line: Line) -> str:
+    return f"{line.name}: {line.section.experiment.title} ({line.section.experiment.name})"
+
+
+def _anchor(heading: str) -> str:
+    """As links name it: lower case, blanks as dashes, nothing but letters, digits and dashes."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+def _section(kept: KeptResults, line: Line, by_hand: Path) -> Iterator[str]:
+    """A table of a text: its figures, what is missing of it, what is written on it by hand."""
+    experiment = line.section.experiment
+    yield from (f"### {_heading(line)}", "", experiment.paper, "", *_figures(line.section))
+    lacking = dict(one.split(": ", 1) for one in missing_words(kept))
+    if experiment.name in lacking:
+        yield f"**Missing:** {lacking[experiment.name]}.\n"
+    yield _by_hand(experiment, by_hand) or "Nothing is written yet on what differs, and why."
 
 
 def _made_with(kept: KeptResults) -> Iterator[str]:
     """Of which commits, and with which programs of the host."""
     cells = [cell for found in kept.kept.values() for cell in found.values()]
     yield f"Kept: {kept.summary()}.\n"
-    yield "| | | runs |\n| --- | --- | --- |"
-    yield from _counted("commit", [cell.revision for cell in cells])
-    yield from _counted("QEMU", [cell.qemu for cell in cells])
+    rows = [*_counted("commit", [cell.revision for cell in cells]), *_counted("QEMU", [cell.qemu for cell in cells])]
     for tool in ("compiler", "busybox", "libc"):
-        yield from _counted(tool, [cell.config["tools"][tool] for cell in cells])
-    yield from _counted("kernels", [f"{len({_image(cell) for cell in cells})} images, their hashes in results/"])
+        rows += _counted(tool, [cell.config["tools"][tool] for cell in cells])
+    rows.append(["kernels", f"{len({_image(cell) for cell in cells})} images, their hashes in results/", ""])
+    yield from _table("", "", "runs", rows=rows)
 
 
 def _image(cell: Cell) -> str:
     return str(cell.config.get("kernel_sha256", ""))
 
 
-def _counted(what: str, values: list[str]) -> Iterator[str]:
-    for value, count in sorted(Counter(values).items()):
-        yield _row(what, value, str(count) if len(values) > 1 else "")
+def _counted(what: str, values: list[str]) -> list[list[str]]:
+    return [[what, value, str(count)] for value, count in sorted(Counter(values).items())]
 
 
-def _figures(kept: KeptResults, experiment: Experiment, name: str) -> Iterator[str]:
+def _figures(section: Section) -> Iterator[str]:
     """The tables of the measures that the paper has numbers for, and what the paper found."""
-    from lab.build.setup import need_lab
-
-    need_lab()
     from lab.report import words
-    from lab.report.command import sections_of
 
-    (section,) = sections_of(kept, [name], False, True)
+    experiment = section.experiment
     for table in section.tables:
         if not table.has_paper:
             continue
         yield f"{words.heading(table.measure, experiment.reference)}, {words.extent(section)}.\n"
-        yield "| workload | kernel | paper | ours | paper's ratio | our ratio | verdict |"
-        yield "| --- | --- | --- | --- | --- | --- | --- |"
+        rows = []
         for row in table.rows:
             said = row.verdict.word if row.verdict else ""
             verdict = f"{said} ({row.missing})" if row.missing else said
-            yield _row(
+            rows.append([
                 row.place.name, row.kernel, words.mean_s_n(row.paper), words.mean_s_n(row.ours),
                 words.quotient(row.paper_ratio), words.quotient(row.ratio), verdict,
-            )  # fmt: skip
+            ])  # fmt: skip
+        yield from _table("workload", "kernel", "paper", "ours", "paper's ratio", "our ratio", "verdict", rows=rows)
         yield ""
     if not any(table.has_paper for table in section.tables):
         yield from _means(section)
     if section.judgements:
-        yield "| what the paper found | what it left open | ours | verdict | why |"
-        yield "| --- | --- | --- | --- | --- |"
+        rows = []
         for one in section.judgements:
             ratio = f"{one.expect.above} / {one.expect.than} = {words.quotient(one.ratio)}"
             told = ("", one.expect.question) if one.expect.question else (one.expect.text, one.expect.open)
-            yield _row(*told, ratio, one.word, one.reason)
+            rows.append([*told, ratio, one.word, one.reason])
+        yield from _table("what the paper found", "what it left open", "ours", "verdict", "why", rows=rows)
         yield ""
 
 
@@ -123,22 +184,23 @@ def _means(section: Section) -> Iterator[str]:
 
     tables = [table for table in section.tables if table.rows]
     yield f"Means of the seeds; {words.extent(section)}.\n"
-    yield _row("workload", "kernel", *(_with_unit(table.measure) for table in tables))
-    yield _row(*["---"] * (len(tables) + 2))
+    found = []
     for place in dict.fromkeys(place for table in tables for place in table.places):
         for kernel in section.experiment.kernel:
             rows = [table.row(place.name, kernel.name) for table in tables]
             if any(rows):
-                yield _row(
-                    place.name,
-                    kernel.name,
-                    *(words.number(row.ours.mean if row and row.ours else None) for row in rows),
-                )
+                means = (words.number(row.ours.mean if row and row.ours else None) for row in rows)
+                found.append([place.name, kernel.name, *means])
+    yield from _table("workload", "kernel", *(_with_unit(table.measure) for table in tables), rows=found)
     yield ""
 
 
 def _with_unit(measure: Measure) -> str:
     return f"{measure.name}, {measure.unit}" if measure.unit else measure.name
+
+
+def _table(*heads: str, rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    yield from (_row(*heads), _row(*["---"] * len(heads)), *(_row(*row) for row in rows))
 
 
 def _row(*cells: str) -> str:

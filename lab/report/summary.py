@@ -57,6 +57,7 @@ class Text:
     """Its lines in the order of the summary."""
 
     name: str
+    author: str  # "": of none
     lines: list[Line]
 
 
@@ -77,6 +78,11 @@ def in_order(sections: Iterable[Section]) -> list[Section]:
 
 def is_cost(experiment: Experiment) -> bool:
     return experiment.measure[0].source.startswith("hashcost:")
+
+
+def author(experiment: Experiment) -> str:
+    """Whose text it is after; "": nobody's."""
+    return _cited(experiment)[0]
 
 
 def _cited(experiment: Experiment) -> tuple[str, int, str]:
@@ -115,7 +121,7 @@ def texts(sections: Iterable[Section]) -> list[Text]:
             Line(section, name_of(section.experiment), counts(section), finding(section))
         )
     named = {author: f"{author} {'/'.join(map(str, sorted(found)))}" for author, found in years.items()}
-    return [Text(named[author] if author else OTHERS, found) for author, found in lines.items()]
+    return [Text(named[author] if author else OTHERS, author, found) for author, found in lines.items()]
 
 
 def counts(section: Section) -> dict[Word, int]:

@@ -321,6 +321,9 @@ def test_a_report_says_what_is_missing_and_calls_nothing_full_that_is_not(small,
     assert "3 of 8 runs; nothing of empty (4 runs)" in (tmp_path / "out/report-small.html").read_text()
     shown = page.page(place, tmp_path, [str(path), str(empty)])
     assert "**Missing:** 1 of 4 runs: 12 bits, find: seed 2." in shown and "whole loads; 3 of 4 runs" in shown
+    first_screen, heading, _ = shown.partition("\n## ")
+    assert heading and " verdicts**, from 3 of 8 runs:\n" in first_screen
+    assert "\nNo full run is kept yet of A small experiment (`empty`, 4 runs).\n" in first_screen
 
 
 def test_nothing_is_kept(tmp_path):
@@ -335,9 +338,9 @@ def test_the_page_of_results(small, tmp_path):
     assert "Nothing is written yet on what differs" in page.page(place, tmp_path, [str(path)])
     (tmp_path / "small.md").write_text("Measured: [so](../lab/claims.md).\n")
     shown = page.page(place, tmp_path, [str(path)])
-    assert shown.endswith("Measured: [so](lab/claims.md).\n") and "**Missing" not in shown
+    assert "Measured: [so](lab/claims.md).\n\n## What all was made with\n" in shown and "**Missing" not in shown
     assert "| find | 12 bits | 20 n=20 | 20.15 s=0.07071 n=2 | 2.000 | 1.985 [1.927, 2.051] | reproduced |" in shown
-    assert f"| commit | {COMMIT} | 4 |" in shown and "| libc | musl 1." in shown and "table \\| 1" in shown
+    assert f"| commit | {COMMIT} | 4 |" in shown and "| libc | musl 1." in shown and "[Table \\| 1](#" in shown
 
 
 @pytest.mark.check
