@@ -1,6 +1,6 @@
 /*
- * operation.h - an operation of a cache as the replay takes it: what stream.py's columns are
- * expanded into, and what fileset.c makes.
+ * operation.h - an operation of a cache as the replay takes it: what a key stream's columns
+ * (stream.py, docs/lab/key-streams.md) are expanded into, and what fileset.c makes.
  */
 #pragma once
 
@@ -9,6 +9,9 @@
 /* Bits of a kind: lab/record/stream.py. */
 #define KIND_OPERATION 7 /* enum hash_operation (hash/cache.h) */
 #define KIND_FIND 0
+#define KIND_INSERT 1
+#define KIND_REMOVE 2
+#define KIND_REPORT 5
 #define KIND_FOUND 8
 
 struct operation {
@@ -35,4 +38,63 @@ static inline void operation_rows(struct operation *operations, u64 count)
 		if ((at->kind & KIND_OPERATION) == KIND_FIND)
 			at->finds = 1 + (goes_on ? at[1].finds : 0);
 	}
+}
+
+/* One cache's, in the order of its operations; each has entries for those alone that have one. */
+struct columns {
+	const u8 *kinds;
+	const u32 *objects;
+	const u64 *first, *second;
+	const u32 *roots;   /* a number for each key's first word */
+	const u16 *lengths; /* NULL: keys without names */
+	const char *names;  /* one behind the other, and 8 bytes more */
+};
+
+/*
+ * Expand @n operations of @columns into @out. @came: a zero for each object; holds 1 + the
+ * operation that brought it. The number of the first operation that removes or finds an object
+ * which never came; @n: none.
+ */
+static inline u64 operation_expand(const struct columns *columns, u64 n, u64 *came,
+				   struct operation *out)
+{
+	struct columns at = *columns;
+	u64 i = 0;
+
+	for (; i < n; i++) {
+		unsigned operation = at.kinds[i] & KIND_OPERATION;
+		bool found = at.kinds[i] & KIND_FOUND;
+		struct operation *to = &out[i];
+
+		*to = (struct operation){.kind = at.kinds[i], .object = NONE};
+		if (operation == KIND_REPORT)
+			continue;
+		if (found || operation == KIND_INSERT || operation == KIND_REMOVE) {
+			to->object = *at.objects++;
+			if (operation != KIND_INSERT && !came[to->object])
+				break;
+		}
+		if (operation == KIND_INSERT || (!found && operation != KIND_REMOVE)) {
+			to->first = *at.first++;
+			to->second = *at.second++;
+			to->root = *at.roots++;
+			if (at.lengths) {
+				to->name = at.names;
+				to->length = *at.lengths;
+				at.names += *at.lengths++;
+			}
+			if (operation == KIND_INSERT)
+				came[to->object] = i + 1;
+		} else {
+			const struct operation *from = &out[came[to->object] - 1];
+
+			to->first = from->first;
+			to->second = from->second;
+			to->root = from->root;
+			to->name = from->name;
+			to->length = from->length;
+		}
+	}
+	operation_rows(out, i);
+	return i;
 }

@@ -29,76 +29,25 @@ const char *symbol_lookup(u64 address, u64 *offset)
 
 /* ---- the cache ------------------------------------------------------------------------------- */
 
+#include "lab/record/cache.h"
+
 #if defined(REPLAY_PAGE)
-#define TABLE page_table
-#define TABLE_HEADER PAGE_TABLE_HEADER
 #define COUNTERS page_counters
 #define CACHE_HASH page_cache_hash
 #define HASH(first, second, bits) page_hash((uintptr_t)(first), second, bits)
 #elif defined(REPLAY_BUFFER)
-#define TABLE buffer_table
-#define TABLE_HEADER BUFFER_TABLE_HEADER
 #define COUNTERS buffer_counters
 #define CACHE_HASH buffer_cache_hash
 #define HASH(first, second, bits) buffer_hash((u32)(first), second, bits)
 #elif defined(REPLAY_INODE)
-#define TABLE inode_table
-#define TABLE_HEADER INODE_TABLE_HEADER
 #define COUNTERS inode_counters
 #define CACHE_HASH inode_cache_hash
 #define HASH(first, second, bits) inode_hash((uintptr_t)(first), second, bits)
 #else
-#define TABLE dentry_table
-#define TABLE_HEADER DENTRY_TABLE_HEADER
 #define COUNTERS dentry_counters
 #define CACHE_HASH dentry_cache_hash
 #define HASH(first, second, bits) dentry_hash((uintptr_t)(first), (u32)(second), bits)
 #endif
-
-#define TABLE_PASTE_(a, b) a##_##b
-#define TABLE_PASTE(a, b) TABLE_PASTE_(a, b)
-
-struct object {
-	u64 first, second; /* of a dentry parent and name hash, as this choice computes it */
-	const char *name;
-	u32 length;
-	bool there;
-	struct TABLE_PASTE(TABLE, link) link;
-};
-
-struct key {
-	u64 first, second;
-	const char *name;
-	u32 length;
-	u64 *compares;
-};
-
-#undef TABLE_PASTE
-#undef TABLE_PASTE_
-#define TABLE_OBJECT struct object
-#define TABLE_LINK link
-#define TABLE_KEY struct key
-#define TABLE_ORDER(object) ((object)->second)
-#include TABLE_HEADER
-
-/* As page_compare(), buffer_compare(), inode_compare() and dentry_compare(): what is compared
- * first, what counts as a compare, what the sign is. */
-static __always_inline int compare(const struct object *object, const struct key *key)
-{
-#if defined(REPLAY_PAGE) || defined(REPLAY_BUFFER) || defined(REPLAY_INODE)
-	if (object->second != key->second)
-		return object->second < key->second ? -1 : 1;
-	++*key->compares;
-	if (object->first != key->first)
-		return object->first < key->first ? -1 : 1;
-	return 0;
-#else
-	if (object->second != key->second || object->first != key->first)
-		return 1;
-	++*key->compares;
-	return object->length != key->length || memcmp(object->name, key->name, key->length) != 0;
-#endif
-}
 
 DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page");
 DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");
@@ -175,57 +124,19 @@ unsigned replay_operation_bytes(void)
 	return sizeof(struct operation);
 }
 
-/*
- * Expand columns (lab/record/stream.py) into @out: @n operations, @count objects in all. @roots: a
- * number for each key's first word. @names_of: each name's place in @names, which has 8 bytes more.
- * The number of the first operation that removes or finds an object which never came; @n: none.
- */
+/* operation_expand() (operation.h) for engine.py. */
 u64 replay_expand(const u8 *kinds, u64 n, const u32 *object_column, const u64 *first,
 		  const u64 *second, const u32 *root_column, const u16 *lengths, const char *names,
 		  u32 count, struct operation *out)
 {
-	u64 *came = calloc(count + 1ull, sizeof(*came)),
-	    at = 0; /* 1 + the operation that brought it */
+	const struct columns columns = {kinds,	     object_column, first, second,
+					root_column, lengths,	    names};
+	u64 *came = calloc(count + 1ull, sizeof(*came)), done = 0;
 
-	if (!came)
-		return 0;
-	for (; at < n; at++) {
-		unsigned operation = kinds[at] & KIND_OPERATION;
-		bool found = kinds[at] & KIND_FOUND;
-		struct operation *to = &out[at];
-
-		*to = (struct operation){.kind = kinds[at], .object = NONE};
-		if (operation == HASH_REPORT)
-			continue;
-		if (found || operation == HASH_INSERT || operation == HASH_REMOVE) {
-			to->object = *object_column++;
-			if (operation != HASH_INSERT && !came[to->object])
-				break;
-		}
-		if (operation == HASH_INSERT || (!found && operation != HASH_REMOVE)) {
-			to->first = *first++;
-			to->second = *second++;
-			to->root = *root_column++;
-			if (lengths) {
-				to->name = names;
-				to->length = *lengths;
-				names += *lengths++;
-			}
-			if (operation == HASH_INSERT)
-				came[to->object] = at + 1;
-		} else {
-			const struct operation *from = &out[came[to->object] - 1];
-
-			to->first = from->first;
-			to->second = from->second;
-			to->root = from->root;
-			to->name = from->name;
-			to->length = from->length;
-		}
-	}
-	operation_rows(out, at);
+	if (came)
+		done = operation_expand(&columns, n, came, out);
 	free(came);
-	return at;
+	return done;
 }
 
 /* Give back what replay_begin() took. */
