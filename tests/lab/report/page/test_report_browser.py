@@ -7,52 +7,17 @@ skipped, but never where CI is set.
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 
 import pytest
 
+from tests.lab.browser import CONTRASTS, DESK, OVERFLOW, PHONE, require_chromium, started_chromium
 from tests.lab.report.report_samples import CURVE, HOSTILE, TEXT, section
 
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
-if CHROMIUM is None and not os.environ.get("CI"):
-    pytest.skip("there is no chromium on this machine: install it to see the page of ./cw report tested", allow_module_level=True)  # fmt: skip
+require_chromium("the page of ./cw report")
 
-PHONE, DESK = {"width": 375, "height": 740}, {"width": 1280, "height": 800}
 PAGES = ["report.html", "report-sample.html", "report-curve.html"]
 DETAILS = "report-sample.html"
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-    " --disable-component-update --disable-sync"
-).split()
-
-# Of every element with text of its own: how its colour stands out from what is behind it (WCAG 2's formula).
-CONTRASTS = """() => {
-    const channel = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-    const numbers = (colour) => (colour.match(/[\\d.]+/g) || []).map(Number);
-    const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
-    const behind = (element) => {
-        for (; element; element = element.parentElement) {
-            const colour = numbers(getComputedStyle(element).backgroundColor);
-            if (colour.length === 3 || colour[3] > 0) return colour;
-        }
-        return [255, 255, 255];
-    };
-    const weak = [];
-    for (const element of document.body.querySelectorAll("*")) {
-        const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-        if (!own || !element.getClientRects().length || element.closest("title, desc, script")) continue;
-        const style = getComputedStyle(element);
-        const [a, b] = [light(numbers(element.closest("svg") ? style.fill : style.color)), light(behind(element))];
-        const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-        if (contrast < 4.5) weak.push(`${element.tagName} ${element.textContent.trim().slice(0, 40)}: ${contrast.toFixed(2)}`);
-    }
-    return weak;
-}"""
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 UNFOLD = "document.querySelectorAll('details').forEach((one) => one.open = true)"
 
 
@@ -71,13 +36,8 @@ def page_file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
-
-    assert CHROMIUM, "CI has a chromium: lab/build/setup.sh test installs it"
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with started_chromium() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture
