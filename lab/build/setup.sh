@@ -1,6 +1,6 @@
 #!/bin/sh
-# setup.sh LEVEL - what this machine needs for LEVEL: "run" (build and boot), "iso", "test" (both and more), or "compare" (run,
-# and the hash libraries that libchainhash is compared with).
+# setup.sh LEVEL - what this machine needs for LEVEL: "run" (build and boot), "iso", "playground" (the page of ./cw playground),
+# "test" (all these and more), or "compare" (run, and the hash libraries that libchainhash is compared with).
 #
 # Looks for each program; on Debian and Ubuntu installs the packages that are missing (saying which first,
 # with sudo where needed), elsewhere prints the list for dnf, pacman or brew. Then checks versions.
@@ -28,10 +28,13 @@ grub-mkrescue|grub-common|grub2-tools-extra|grub|-
 xorriso|xorriso|xorriso|libisoburn|xorriso
 mformat|mtools|mtools|mtools|mtools
 '
+needs_playground='
+clang|clang|clang|clang|llvm
+wasm-ld|lld|lld|lld|lld
+'
 needs_test='
 ovmf|ovmf|edk2-ovmf|edk2-ovmf|-
 gdb|gdb|gdb|gdb|x86_64-elf-gdb
-clang|clang|clang|clang|llvm
 clang-rt|libclang-rt-dev|compiler-rt|compiler-rt|llvm
 clang-format|clang-format|clang-tools-extra|clang|clang-format
 chromium|chromium|chromium|chromium|-
@@ -140,6 +143,8 @@ version_of() {
 }
 
 check_versions() {
+	[ "$level" != playground ] && [ "$level" != test ] || at_least wasm-ld "$(version_of wasm-ld --version)" 13.0 lld
+	[ "$level" != playground ] || return 0
 	at_least "${CC:-gcc}" "$(${CC:-gcc} -dumpfullversion 2>/dev/null)" 10 gcc
 	at_least ld "$(version_of ld --version)" 2.35 binutils
 	at_least qemu-system-x86_64 "$(version_of qemu-system-x86_64 --version)" 6.2 qemu-system-x86
@@ -156,10 +161,11 @@ PATH=$PATH:/usr/sbin:/sbin
 case $level in
 run) needs=$needs_run ;;
 iso) needs=$needs_run$needs_iso ;;
-test) needs=$needs_run$needs_iso$needs_test ;;
+playground) needs=$needs_playground ;;
+test) needs=$needs_run$needs_iso$needs_playground$needs_test ;;
 compare) needs=$needs_run$needs_compare ;;
 *)
-	echo "usage: setup.sh run|iso|test|compare" >&2
+	echo "usage: setup.sh run|iso|playground|test|compare" >&2
 	exit 2
 	;;
 esac
