@@ -3,22 +3,23 @@
 Who stands on whom: a package imports, inside functions too, from those in its row and from no others, and no modules
 import each other in a circle (lab/check/imports.py holds it to that).
 
-    package  stands on
-    base     -
-    build    base
-    guest    base build
-    run      base build guest
-    measure  base build guest run
-    record   base build run
-    compare  base guest run
-    sweep    base build guest run measure
-    report   base build run sweep
-    kept     base build run sweep report
-    check    base build guest run
-    cli      everything
+    package    stands on
+    base       -
+    build      base
+    guest      base build
+    run        base build guest
+    measure    base build guest run
+    record     base build run
+    playground base build
+    compare    base guest run
+    sweep      base build guest run measure
+    report     base build run sweep
+    kept       base build run sweep report
+    check      base build guest run
+    cli        everything
 
 base is what all stand on; build, guest and run make a machine: its kernel, its files, itself. measure, record, compare
-ask it something, sweep asks it over and over, report says what came of that, kept has the full runs
+ask it something, playground shows what was recorded, sweep asks it over and over, report says what came of that, kept has the full runs
 that stay with the source, check asks whether all holds.
 jobs/ is no package: the scripts of real programs at work that guest/jobs.py gives to machines.
 """
