@@ -1,0 +1,60 @@
+"""The playground's page in a browser, for all its tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lab.browser import started_chromium
+
+
+@pytest.fixture(scope="session")
+def page_file(tmp_path_factory):
+    """The page as ./cw playground writes it."""
+    from lab.playground.page import write_page
+
+    path = tmp_path_factory.mktemp("playground") / "playground.html"
+    write_page(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with started_chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def opened(browser, page_file):
+    """The page, opened once for tests that only call what it holds."""
+    page = browser.new_page()
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(page_file.as_uri())
+    page.wait_for_selector("body[data-ready=yes]")
+    yield page
+    assert not faults
+
+
+@pytest.fixture
+def visit(browser, page_file):
+    """Open the page anew; at the end nothing may have been complained about, asked for elsewhere, or popped up."""
+    contexts, faults = [], []
+
+    def opened(address="", **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: faults.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        allowed = ("file:", "data:", "blob:")
+        page.on("request", lambda request: request.url.startswith(allowed) or faults.append(request.url))
+        page.goto(page_file.as_uri() + address)
+        page.wait_for_selector("body[data-ready=yes]")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not faults
