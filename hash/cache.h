@@ -133,10 +133,6 @@ struct hash_cache {
 		__attribute__((used, section("hash_caches"))) = &cache##_cache_hash
 
 extern struct hash_cache page_cache_hash, buffer_cache_hash, inode_cache_hash, dentry_cache_hash;
-#ifdef CONFIG_DCACHE_FASTPATH
-extern struct hash_cache path_cache_hash;
-extern struct hash_counters path_counters[];
-#endif
 
 /* In debug builds: panic, naming the function, when @bucket lies outside the table. */
 #ifdef CONFIG_DEBUG

@@ -18,8 +18,8 @@ from pathlib import Path
 
 HASH = Path(__file__).resolve().parent
 TABLE_CACHES = ("page", "buffer", "inode", "dentry", "swap", "path")
-LOCK_CACHES = TABLE_CACHES[:-2]  # those of the others are given: FIXED_LOCKS
-FIXED_LOCKS = {"swap": "bucket", "path": "rcu"}
+FIXED_LOCKS = {"swap": "bucket"}
+LOCK_CACHES = tuple(cache for cache in TABLE_CACHES if cache not in FIXED_LOCKS)
 CACHES = (*TABLE_CACHES, "name")
 
 # As configs/default_defconfig: fewest instructions with a good spread.
@@ -36,6 +36,7 @@ DEFAULTS = {
     "PATH_TABLE": "none",
     **{f"{cache.upper()}_LOCK": "bucket" for cache in LOCK_CACHES},
     "DENTRY_LOCK": "rcu",
+    "PATH_LOCK": "rcu",
 }
 # What a cache's table may be besides a structure: then no function of its own is asked.
 SHARED = {"swap": {"page": "The page cache's table, and its function: as in Linux 2.2."}}
@@ -182,7 +183,7 @@ def check(chosen):
         check_function(cache, chosen[f"{cache.upper()}_HASH"])
     for cache in TABLE_CACHES:
         check_structure(cache, chosen[f"{cache.upper()}_TABLE"])
-    for cache in LOCK_CACHES:
+    for cache in (cache for cache in LOCK_CACHES if cache in own_tables(chosen)):
         check_lock(cache, chosen[f"{cache.upper()}_LOCK"], chosen[f"{cache.upper()}_TABLE"])
 
 

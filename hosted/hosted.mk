@@ -26,7 +26,7 @@ Q := @
 endif
 
 HOSTED_CHOICES := $(foreach n,PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE \
-	INODE_TABLE DENTRY_TABLE SWAP_HASH SWAP_TABLE PAGE_LOCK BUFFER_LOCK INODE_LOCK DENTRY_LOCK \
+	INODE_TABLE DENTRY_TABLE SWAP_HASH SWAP_TABLE PATH_HASH PATH_TABLE PAGE_LOCK BUFFER_LOCK INODE_LOCK DENTRY_LOCK PATH_LOCK \
 	HASH_WORD HASH_STATS,$(if $(filter command line environment,$(origin $(n))),$(n)=$($(n))))
 # nonnull-attribute: no bytes may be copied from NULL, in the kernel
 HOSTED_SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=nonnull-attribute

@@ -1,7 +1,7 @@
 /*
  * global.h - one spinlock for the whole table: the first step of the ladder.
  *
- * Caches: page buffer inode dentry
+ * Caches: page buffer inode dentry path
  * Source: Linux 2.4's dcache_lock and inode_lock (and, coarser still, 2.2's kernel lock, under
  * which Lever 1999 measured). Cost: as a bucket's lock. Weakness: one CPU at a time looks anything
  * up, and the lock's cache line goes from CPU to CPU each time.

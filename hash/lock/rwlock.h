@@ -1,7 +1,7 @@
 /*
  * rwlock.h - a lock for the whole table that many readers hold at a time, or one writer.
  *
- * Caches: page buffer inode dentry
+ * Caches: page buffer inode dentry path
  * Source: Linux 2.3's page cache and FreeBSD's name cache. Cost: two locked instructions a lookup,
  * one to count the reader in and one to count him out. Weakness: readers run side by side, but each
  * writes the lock, whose cache line goes from CPU to CPU as with a spinlock: little is gained where

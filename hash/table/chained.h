@@ -95,6 +95,16 @@ static __always_inline void T(remove)(struct TABLE *table, struct T(root) * root
 	link->previous = NULL; /* link->next stays for readers that stand here */
 }
 
+#ifdef CONFIG_DCACHE_FASTPATH
+/* What stands in @bucket, whose lock is held, behind @object (NULL: first); NULL: nothing. */
+static __maybe_unused TABLE_OBJECT *T(next)(struct TABLE *table, u32 bucket, TABLE_OBJECT *object)
+{
+	struct chained_link *link = object ? object->TABLE_LINK.next : *T(chain)(table, bucket);
+
+	return link ? container_of(link, TABLE_OBJECT, TABLE_LINK) : NULL;
+}
+#endif
+
 /* For the statistics: visit the size of every bucket, one after the other. */
 static __maybe_unused void T(walk)(void *instance, void (*visit)(u64 size, void *argument),
 				   void *argument)

@@ -1,9 +1,9 @@
 /*
  * tables.c - a table structure against a plain array: random inserts, removes, finds and walks.
  *
- * -DTABLE_HEADER names the structure; -DTREE says that it is ordered and balanced, which is checked
- * after each step. Prints "ok", or what is wrong. With the argument "out-of-range" a bucket outside
- * the table is asked for.
+ * -DTABLE_HEADER names the structure; -DTREE says that it is ordered and balanced, -DTAGGED that
+ * its buckets have tags, which is checked after each step. Prints "ok", or what is wrong. With the
+ * argument "out-of-range" a bucket outside the table is asked for.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +20,13 @@
 #include "hash/report.c"
 
 #define OBJECTS 400
+#ifdef TAGGED
+#define BUCKETS 32
+#define ENTRIES (BUCKETS * 8) /* it makes eight into one bucket */
+#else
 #define BUCKETS 16
+#define ENTRIES BUCKETS
+#endif
 
 /* As hash_choice.h does it for a cache. */
 #define test_table_root TABLE_ROOT
@@ -39,6 +45,8 @@ struct key {
 #define TABLE_LINK link
 #define TABLE_KEY struct key
 #define TABLE_ORDER(object) ((object)->number)
+#define TABLE_TAG(object) ((object)->number / 3)
+#define TABLE_KEY_TAG(key) ((key)->number / 3)
 #include TABLE_HEADER
 
 struct cpu cpus[NR_CPUS];
@@ -77,9 +85,9 @@ void text_printf(struct text *text, const char *format, ...)
 
 void *hash_cache_create(struct hash_cache *c, size_t entry_bytes)
 {
-	c->entries = BUCKETS;
-	c->bits = ilog2(BUCKETS);
-	return calloc(BUCKETS, entry_bytes);
+	c->entries = ENTRIES;
+	c->bits = ilog2(ENTRIES);
+	return calloc(ENTRIES, entry_bytes);
 }
 
 struct lock_class lock_classes[LOCK_CLASSES];
@@ -147,6 +155,36 @@ static void check_structure(void)
 	CHECK(root.count == present);
 	CHECK(list_empty(&table.roots) == (present == 0));
 }
+#elif defined(TAGGED)
+/* Each place has the tag of its object or, if it is free, none. Behind it are those that its tag
+ * has led there when all places were taken; they are counted. */
+static void check_bucket(const struct test_table_bucket *bucket)
+{
+	u64 rest = 0;
+
+	for (unsigned place = 0; place < TAGGED_PLACES; place++) {
+		struct tagged_link *const *from = &bucket->places[place], *link = *from;
+		u64 tag = bucket->tags >> place * 8 & 0xff;
+
+		CHECK((tag == 0) == (link == NULL));
+		for (; link; from = &link->next, link = *from) {
+			u64 mark = container_of(link, struct object, link)->number / 3 % 256 | 1;
+			bool first = from == &bucket->places[place];
+
+			CHECK(link->previous == from);
+			CHECK(first ? mark == tag : mark * TAGGED_PLACES / 256 == place);
+			rest += !first;
+		}
+	}
+	CHECK(bucket->tags >> TAGGED_REST == rest);
+}
+
+static void check_structure(void)
+{
+	CHECK(cache.entries == BUCKETS && cache.bits == ilog2(BUCKETS));
+	for (unsigned bucket = 0; bucket < BUCKETS; bucket++)
+		check_bucket(&table.buckets[bucket]);
+}
 #else
 static void check_structure(void)
 {
@@ -195,6 +233,18 @@ static void check_walks(void)
 
 	cache.walk(&table, add_size, &total);
 	CHECK(total == present);
+#ifndef TREE
+	total = 0;
+	for (u32 bucket = 0; bucket < BUCKETS; bucket++) {
+		struct object *object = NULL;
+
+		while ((object = test_table_next(&table, bucket, object))) {
+			CHECK(object->there && bucket_of(object->number) == bucket);
+			total++;
+		}
+	}
+	CHECK(total == present);
+#endif
 }
 
 /* A walk may follow links only under the lock of those who change them. */

@@ -29,6 +29,7 @@ NEEDS = {
     "SWAP_HASH": "SWAP_TABLE_OWN",
     "PATH_TABLE": "DCACHE_FASTPATH",
     "PATH_HASH": "DCACHE_FASTPATH",
+    "PATH_LOCK": "DCACHE_FASTPATH",
 }
 # Choices of which few files know; lab/build/make/config.mk names them, too.
 OWN_HEADERS = {"DENTRY_SHRINK": "dentry_shrink.h"}

@@ -11,6 +11,7 @@ from tests.hash import compiled
 pytestmark = pytest.mark.check
 
 STRUCTURES = compiled.load_choose().structures()
+KINDS = {"rbtree": ["TREE"], "tagged": ["TAGGED"]}  # what of it is checked besides
 SCHEMES = compiled.load_choose().schemes()
 
 
@@ -18,7 +19,7 @@ def defines(structure, *more):
     stem = structure.replace("-", "_")
     found = [f'TABLE_HEADER="hash/table/{structure}.h"', f'TABLE_LINK_HEADER="hash/table/{structure}_link.h"']
     found += [f"TABLE_LINK_STRUCT={stem}_link", f"TABLE_ROOT={stem}_root", "CONFIG_HASH_WORD=64"]
-    return [*found, *(["TREE"] if structure == "rbtree" else []), *more]
+    return [*found, "CONFIG_DCACHE_FASTPATH", *KINDS.get(structure, ()), *more]
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)

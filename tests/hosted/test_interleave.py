@@ -28,6 +28,8 @@ OTHERS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_", "
 NAMES = [name for name in PROGRAMS if name.startswith(("complete_", "negative_", "lockless_"))]
 # What is there only with direct lookup.
 DIRECT = [name for name in PROGRAMS if name.startswith("direct_")]
+# In which entries come and go while others look for them: with another structure of the table, too.
+TAGGED = [f"direct_{name}" for name in ("replaced", "each_once", "reclaim", "evicted", "rmdir", "start_moves")]
 KERNEL = [name for name in PROGRAMS if not name.startswith(("toy_", "direct_"))]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
@@ -98,13 +100,21 @@ def other_ring() -> Path:
     return build(OUTPUT.with_name(f"{OUTPUT.name}-other"), *choices)
 
 
+DIRECT_ROOMS = (
+    "SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y DCACHE_SYMLINK_ALIAS=y DCACHE_NEGATIVE=y MOUNT_NS=y PREFIX_KB=1"
+)
+
+
 @pytest.fixture(scope="session")
 def direct_ring() -> Path:
     """As the first, with direct lookup: a form of its own, since what is found so is not walked, which the others are for."""
-    return build(
-        OUTPUT.with_name(f"{OUTPUT.name}-direct"),
-        "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y DCACHE_SYMLINK_ALIAS=y DCACHE_NEGATIVE=y MOUNT_NS=y PREFIX_KB=1",
-    )
+    return build(OUTPUT.with_name(f"{OUTPUT.name}-direct"), f"HOSTED_ROOMS={DIRECT_ROOMS}")
+
+
+@pytest.fixture(scope="session")
+def tagged_ring() -> Path:
+    """That, with tagged buckets: two of them, so that some entries are in their chains."""
+    return build(OUTPUT.with_name(f"{OUTPUT.name}-tagged"), f"HOSTED_ROOMS={DIRECT_ROOMS} PATH_TABLE=tagged")
 
 
 @pytest.fixture(scope="session")
@@ -138,6 +148,11 @@ def test_program_in_the_other_form(other_ring, program):
 @pytest.mark.parametrize("program", DIRECT)
 def test_program_with_direct_lookup(direct_ring, program):
     passes(direct_ring, program, RUNS.get(program, USUAL_RUNS))
+
+
+@pytest.mark.parametrize("program", TAGGED)
+def test_program_with_tagged_buckets(tagged_ring, program):
+    passes(tagged_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
 @pytest.mark.parametrize("program", NAMES)

@@ -22,7 +22,7 @@
  *	   begins before the change is done;
  *	2. it gives each entry below another version or, if the directory will be elsewhere, none:
  *	   so nobody finds there what was true. A void entry stays in the table until its dentry
- *	   gets another, or goes;
+ *	   gets another, or goes, or its path leads elsewhere and is remembered;
  *	3. then the tree is changed, under the locks that it needs, and the walk goes by these.
  *
  * A lookup that found an entry before 2 has been before the change. It looks at the end whether its
@@ -31,9 +31,12 @@
  * Working directories and open directories keep their rights, as the walk knows them: what was
  * found from a start is remembered only if the start itself may be reached from the root.
  *
+ * Of a path there is one entry, at most: another takes the place of the one before. That is void,
+ * or about to be, if the tree has changed; or the new one is, by a walk that was overtaken.
+ *
  * Locks: an entry is in the table if and only if its dentry->direct leads to it: both change under
  * the lock of the entry's bucket, which is innermost. So whoever has that lock has the dentries of
- * all entries there. Readers take none; entries are freed after a grace period.
+ * all entries there. Readers need none; entries are freed after a grace period.
  */
 #pragma once
 
@@ -110,6 +113,7 @@ static inline struct dentry *searched_otherwise(struct dentry *dentry, umode_t m
 	return same || !S_ISDIR(inode->mode) ? NULL : dentry;
 }
 
+extern struct hash_cache path_cache_hash; /* the table's geometry and counters (hash/cache.h) */
 /* Take all entries out of the table: how many there were. Does not sleep. */
 u64 direct_forget_entries(void);
 /* That, and let go of all aliases and prefix caches: how many there were of all. Does not sleep. */

@@ -18,36 +18,6 @@ static struct kmem_cache *entry_slab;
 
 /* ---- entering -------------------------------------------------------------------------------- */
 
-bool direct_enter(const struct path *path, const struct signature *signature, u32 mount_sequence,
-		  u64 version)
-{
-	struct direct_entry *entry = kmem_cache_alloc(entry_slab, GFP_KERNEL | GFP_NOWARN),
-			    *none = NULL;
-	u32 bucket = path_bucket(signature);
-
-	if (!entry)
-		return false;
-	*entry = (struct direct_entry){.signature = *signature,
-				       .path = *path,
-				       .mount_sequence = mount_sequence,
-				       .version = version,
-				       .absent_mask = ~0ull};
-	direct_forget(path->dentry); /* of another path */
-	path_table_lock(&path_table_instance, NULL, bucket);
-	bool first = __atomic_compare_exchange_n(&path->dentry->direct, &none, entry, false,
-						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-	if (first) {
-		path_table_insert(&path_table_instance, NULL, bucket, entry);
-		HASH_COUNT(path, inserts, 1);
-	}
-	path_table_unlock(&path_table_instance, NULL, bucket);
-	if (!first)
-		kmem_cache_free(entry_slab, entry);
-	return first;
-}
-
-/* ---- forgetting ------------------------------------------------------------------------------ */
-
 static void free_entry(struct rcu_head *head)
 {
 	kmem_cache_free(entry_slab, container_of(head, struct direct_entry, rcu));
@@ -62,6 +32,59 @@ static void take_out(struct direct_entry *entry, u32 bucket)
 	direct_void(entry);
 	smp_store_release(&entry->path.dentry->direct, NULL);
 }
+
+static __always_inline int compare_texts(const struct direct_entry *entry,
+					 const struct path_key *key)
+{
+	return signatures_differ(&entry->signature, key->signature);
+}
+
+/* Between path_table_lock() and path_table_unlock(): what is in the table by @signature leads there
+ * no more, for another dentry is about to be entered by that. NULL, or who is to be freed. */
+static struct direct_entry *take_out_former(const struct signature *signature, u32 bucket)
+{
+	const struct path_key key = {.signature = signature};
+	u64 steps = 0;
+	struct direct_entry *former =
+		path_table_find(&path_table_instance, NULL, bucket, &key, compare_texts, &steps);
+
+	if (former)
+		take_out(former, bucket);
+	return former;
+}
+
+bool direct_enter(const struct path *path, const struct signature *signature, u32 mount_sequence,
+		  u64 version)
+{
+	struct direct_entry *entry = kmem_cache_alloc(entry_slab, GFP_KERNEL | GFP_NOWARN),
+			    *none = NULL, *former = NULL;
+	u32 bucket = path_bucket(signature);
+
+	if (!entry)
+		return false;
+	*entry = (struct direct_entry){.signature = *signature,
+				       .path = *path,
+				       .mount_sequence = mount_sequence,
+				       .version = version,
+				       .absent_mask = ~0ull};
+	direct_forget(path->dentry); /* of another path */
+	path_table_lock(&path_table_instance, NULL, bucket);
+	bool first = __atomic_compare_exchange_n(&path->dentry->direct, &none, entry, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	if (first) {
+		former = take_out_former(signature, bucket);
+		path_table_insert(&path_table_instance, NULL, bucket, entry);
+		HASH_COUNT(path, inserts, 1);
+	}
+	path_table_unlock(&path_table_instance, NULL, bucket);
+	if (!first)
+		kmem_cache_free(entry_slab, entry);
+	if (former)
+		call_rcu(&former->rcu, free_entry);
+	return first;
+}
+
+/* ---- forgetting ------------------------------------------------------------------------------ */
 
 void direct_forget(struct dentry *dentry)
 {
@@ -90,13 +113,11 @@ void direct_forget(struct dentry *dentry)
 /* Empty @bucket: how many entries there were. */
 static u64 forget_bucket(u32 bucket)
 {
-	struct chained_link *link;
+	struct direct_entry *entry;
 	u64 count = 0;
 
 	path_table_lock(&path_table_instance, NULL, bucket);
-	while ((link = path_table_instance.buckets[bucket])) {
-		struct direct_entry *entry = container_of(link, struct direct_entry, hash_link);
-
+	while ((entry = path_table_next(&path_table_instance, bucket, NULL))) {
 		take_out(entry, bucket);
 		call_rcu(&entry->rcu, free_entry);
 		count++;

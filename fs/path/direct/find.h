@@ -22,12 +22,19 @@ static __always_inline int compare_signatures(const struct direct_entry *entry,
 	       !text_leads_to(key->walk, &entry->path);
 }
 
+/* By a tag a structure may tell entries apart before it looks at them: bits of the signature that
+ * choose a bucket only in a table of more than 65,536, and are compared by no one. */
+#define TABLE_TAG(entry) (signature_index(&(entry)->signature) >> 16)
+#define TABLE_KEY_TAG(key) (signature_index((key)->signature) >> 16)
+
 /* The dentries' are done with. */
 #undef TABLE
 #undef TABLE_OBJECT
 #undef TABLE_LINK
 #undef TABLE_KEY
 #undef TABLE_LOCK_HEADER
+#undef BUCKET_LOCKS
+#undef BUCKET_LOCK_SPACING
 #define TABLE path_table
 #define TABLE_OBJECT struct direct_entry
 #define TABLE_LINK hash_link
@@ -36,6 +43,20 @@ static __always_inline int compare_signatures(const struct direct_entry *entry,
 #include PATH_TABLE_HEADER
 
 extern struct path_table path_table_instance;
+extern struct hash_counters path_counters[];
+
+/*
+ * With PATH_LOCK=rcu a lookup takes no lock. With the others it takes that of its bucket, as in the
+ * other caches (docs/kernel/locking.md): which nobody needs, but for the measure of it. What it
+ * finds is there until the reader's section ends in any case.
+ */
+#ifdef CONFIG_PATH_LOCK_RCU
+#define path_lock_to_look(bucket) ((void)0)
+#define path_unlock_looked(bucket) ((void)0)
+#else
+#define path_lock_to_look(bucket) path_table_lock_to_read(&path_table_instance, NULL, bucket)
+#define path_unlock_looked(bucket) path_table_unlock_read(&path_table_instance, NULL, bucket)
+#endif
 
 /* Changes of the tree, of which as many have ended when none is going on. */
 extern struct direct_changes {
@@ -117,11 +138,13 @@ static __always_inline struct direct_entry *direct_probe(const struct lockless_w
 	struct hash_counters __maybe_unused uncounted;
 	struct hash_counters *counts = HASH_CPU_COUNTERS(path, &uncounted);
 	const struct path_key key = {signature, walk, counts};
+	u32 bucket = path_bucket(signature);
 	u64 steps = 0;
 	REGION_MARK(HASH_path, 0);
-	struct direct_entry *entry =
-		path_table_find(&path_table_instance, NULL, path_bucket(signature), &key,
-				compare_signatures, &steps);
+	path_lock_to_look(bucket);
+	struct direct_entry *entry = path_table_find(&path_table_instance, NULL, bucket, &key,
+						     compare_signatures, &steps);
+	path_unlock_looked(bucket);
 	REGION_MARK(HASH_path, 1);
 	hash_count_find(counts, entry, steps);
 	return entry;

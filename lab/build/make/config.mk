@@ -23,7 +23,7 @@ endif
 # (but for CMDLINE, which `make run` adds to the kernel's command line as it is).
 KCONFIG_FILES := Kconfig $(shell find $(KERNEL_FOLDERS) -name Kconfig)
 KCONFIG_NAMES := PAGE_HASH BUFFER_HASH INODE_HASH DENTRY_HASH NAME_HASH PAGE_TABLE BUFFER_TABLE INODE_TABLE \
-	DENTRY_TABLE SWAP_HASH SWAP_TABLE PAGE_LOCK BUFFER_LOCK INODE_LOCK DENTRY_LOCK $(filter-out CMDLINE,$(shell sed -n 's/^\(config\|choice\) \([A-Z0-9_]*\)$$/\2/p' $(KCONFIG_FILES)))
+	DENTRY_TABLE SWAP_HASH SWAP_TABLE PATH_HASH PATH_TABLE PAGE_LOCK BUFFER_LOCK INODE_LOCK DENTRY_LOCK PATH_LOCK $(filter-out CMDLINE,$(shell sed -n 's/^\(config\|choice\) \([A-Z0-9_]*\)$$/\2/p' $(KCONFIG_FILES)))
 CONFIG_SET := $(strip $(foreach name,$(sort $(KCONFIG_NAMES)), \
 	$(if $(filter command line,$(origin $(name))),$(name)=$($(name)))) $(SET))
 DEFCONFIG ?=

@@ -83,7 +83,7 @@ def print_table(found: dict[str, Any]) -> None:
         table.add_column(
             re.sub(r"^(l\d|[di]tlb)", lambda level: level[0].upper(), name).replace("_", " "), justify="right"
         )
-    for region in (*CACHES, "kernel", "user", "total"):
+    for region in (name for name in (*CACHES, "kernel", "user", "total") if name in found):
         counts = found[region]
         cells = [str(counts.get(name, "")) for name in names]
         per = (

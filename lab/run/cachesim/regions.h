@@ -7,9 +7,10 @@
 #include "model.h"
 
 /* Regions of the kernel's marks, then what is outside of all. */
-enum region { PAGE, BUFFER, INODE, DENTRY, INTERRUPT, MARKED, KERNEL = MARKED, USER, REGIONS };
-static const char *const region_names[REGIONS] = {"page",      "buffer", "inode", "dentry",
-						  "interrupt", "kernel", "user"};
+enum region { PAGE, BUFFER, INODE, DENTRY, INTERRUPT, PATH, KERNEL, USER, REGIONS };
+#define MARKED KERNEL /* the first that has no marks */
+static const char *const region_names[REGIONS] = {"page",      "buffer", "inode",  "dentry",
+						  "interrupt", "path",	 "kernel", "user"};
 #define DEEPEST 8
 #define MOST_PARTS 1024
 

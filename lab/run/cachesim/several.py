@@ -165,7 +165,7 @@ def print_tables(found: dict[str, Any]) -> None:
 
     what = "between the program's marks" if found["by_program"] else "of the whole job"
     console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 200)
-    rows = {name: found[name] for name in (*CACHES, "kernel", "user", "total")}
+    rows = {name: found[name] for name in (*CACHES, "kernel", "user", "total") if name in found}
     rows = {{"kernel": "rest of kernel", "user": "programs"}.get(name, name): row for name, row in rows.items()}
     _print(console, f"{found['cpus']} CPUs {found['specification']}, {what}", COLUMNS, rows)
     locks = dict(list(found["locks"].items())[:MOST_LOCKS])

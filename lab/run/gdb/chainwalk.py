@@ -13,6 +13,7 @@ import gdb
 
 CACHES = {
     "page": "struct page", "buffer": "struct buffer", "inode": "struct inode", "dentry": "struct dentry", "swap": "struct page",
+    "path": "struct direct_entry",
 }  # fmt: skip
 SOURCES = {
     "page": "mm/cache/page_cache.c",
@@ -20,6 +21,7 @@ SOURCES = {
     "inode": "fs/inode/icache.c",
     "dentry": "fs/path/dcache.c",
     "swap": "mm/swap/table.c",
+    "path": "fs/path/direct/entries.c",
 }
 LARGEST_ROW = 15
 
@@ -52,7 +54,7 @@ def member(value, name):
 
 
 def bucket_sizes(cache):
-    """The number of objects in each bucket of a chained table."""
+    """The number of objects in each bucket of a chained table, or of tagged buckets: of a word and seven chains each."""
     table = table_of(cache)
     implementation = member(table, "impl")
     buckets = member(implementation if implementation is not None else table, "buckets")
@@ -60,13 +62,15 @@ def bucket_sizes(cache):
         raise gdb.GdbError(f"the {cache} cache's structure has no buckets that this script can walk")
     entries = int(gdb.parse_and_eval(f"{cache}_cache_hash.entries"))
     inferior = gdb.selected_inferior()
-    heads = struct.unpack(f"<{entries}Q", inferior.read_memory(int(buckets), 8 * entries).tobytes())
+    words = buckets.type.target().sizeof // 8  # of a bucket
+    table = struct.unpack(f"<{entries * words}Q", inferior.read_memory(int(buckets), 8 * words * entries).tobytes())
     sizes = []
-    for head in heads:
+    for first in range(0, entries * words, words):
         size = 0
-        while head and size < 1 << 20:
-            size += 1
-            head = struct.unpack("<Q", inferior.read_memory(head, 8).tobytes())[0]  # `next` is the first member
+        for head in table[first + (words > 1) : first + words]:
+            while head and size < 1 << 20:
+                size += 1
+                head = struct.unpack("<Q", inferior.read_memory(head, 8).tobytes())[0]  # `next` is the first member
         sizes.append(size)
     return sizes
 

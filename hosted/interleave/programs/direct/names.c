@@ -211,14 +211,12 @@ static DEFINE_WAIT_QUEUE(evicting);
 static void check_entries(void)
 {
 #ifdef CONFIG_DCACHE_FASTPATH
-	for (u64 bucket = 0; bucket < path_cache_hash.entries; bucket++)
-		for (struct chained_link *link = path_table_instance.buckets[bucket]; link;
-		     link = link->next) {
-			struct direct_entry *entry =
-				container_of(link, struct direct_entry, hash_link);
+	for (u32 bucket = 0; bucket < path_cache_hash.entries; bucket++) {
+		struct direct_entry *entry = NULL;
 
+		while ((entry = path_table_next(&path_table_instance, bucket, entry)))
 			CHECK(entry->path.dentry->direct == entry);
-		}
+	}
 #endif
 }
 

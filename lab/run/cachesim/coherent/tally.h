@@ -12,9 +12,10 @@
 #include "mesi.h"
 
 /* Regions of the kernel's marks, then what is outside of all. */
-enum region { PAGE, BUFFER, INODE, DENTRY, INTERRUPT, MARKED, KERNEL = MARKED, USER, REGIONS };
-static const char *const region_names[REGIONS] = {"page",      "buffer", "inode", "dentry",
-						  "interrupt", "kernel", "user"};
+enum region { PAGE, BUFFER, INODE, DENTRY, INTERRUPT, PATH, KERNEL, USER, REGIONS };
+#define MARKED KERNEL /* the first that has no marks */
+static const char *const region_names[REGIONS] = {"page",      "buffer", "inode",  "dentry",
+						  "interrupt", "path",	 "kernel", "user"};
 
 #define MOST_PARTS 256
 #define MOST_CLASSES 192 /* core/lock/spinlock.h */
