@@ -29,8 +29,8 @@
 #include "fs/notify.h" /* and inodes */
 
 /* Paths are walked without locks and references where DENTRY_LOCK is rcu (lockless/lockless.h). Not
- * where keys are recorded, in the order in which their buckets are locked. */
-#if defined(CONFIG_DENTRY_LOCK_RCU) && !defined(CONFIG_RECORD_KEYS)
+ * where their keys are recorded, in the order in which their buckets are locked. */
+#if defined(CONFIG_DENTRY_LOCK_RCU) && !defined(CONFIG_RECORD_DENTRIES)
 #define LOCKLESS_WALK
 #define free_when_unseen(head, function) call_rcu(head, function)
 #elif defined(CONFIG_INODE_LOCK_SEQUENCE) /* inodes are (fs/inode/unlocked.h) */

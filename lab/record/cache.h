@@ -1,6 +1,6 @@
 /*
  * cache.h - one cache's table around objects that have a key and nothing else: what a replay has in
- * place of pages, buffers, inodes and dentries. For replay.c and for the playground's engine
+ * place of pages, buffers, inodes, dentries and paths. For replay.c and for the playground's engine
  * (lab/playground/wasm), so that both count alike.
  *
  * Who includes it says which cache's it is (REPLAY_PAGE ...); it gives TABLE, T(name), struct
@@ -20,6 +20,9 @@
 #elif defined(REPLAY_INODE)
 #define TABLE inode_table
 #define TABLE_HEADER INODE_TABLE_HEADER
+#elif defined(REPLAY_PATH)
+#define TABLE path_table
+#define TABLE_HEADER PATH_TABLE_HEADER
 #else
 #define TABLE dentry_table
 #define TABLE_HEADER DENTRY_TABLE_HEADER
@@ -49,10 +52,12 @@ struct key {
 #define TABLE_LINK link
 #define TABLE_KEY struct key
 #define TABLE_ORDER(object) ((object)->second)
+#define TABLE_TAG(object) ((object)->first >> 16) /* of paths: fs/path/direct/find.h */
+#define TABLE_KEY_TAG(key) TABLE_TAG(key)
 #include TABLE_HEADER
 
-/* As page_compare(), buffer_compare(), inode_compare() and dentry_compare(): what is compared
- * first, what counts as a compare, what the sign is. */
+/* As page_compare(), buffer_compare(), inode_compare(), dentry_compare() and compare_signatures():
+ * what is compared first, what counts as a compare, what the sign is. */
 static __always_inline int compare(const struct object *object, const struct key *key)
 {
 #if defined(REPLAY_PAGE) || defined(REPLAY_BUFFER) || defined(REPLAY_INODE)
@@ -62,6 +67,9 @@ static __always_inline int compare(const struct object *object, const struct key
 	if (object->first != key->first)
 		return object->first < key->first ? -1 : 1;
 	return 0;
+#elif defined(REPLAY_PATH)
+	++*key->compares;
+	return object->second != key->second;
 #else
 	if (object->second != key->second || object->first != key->first)
 		return 1;

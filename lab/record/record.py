@@ -27,7 +27,9 @@ from lab.record.stream import (
     FOUND,
     INSERT,
     LOOK,
+    NUMBERS,
     OPERATIONS,
+    PATH,
     REMOVE,
     REPORT,
     SEED,
@@ -170,13 +172,16 @@ def _take(memory: Path, size: int, result: machine.Result, options: Options, com
         "seed": f"{int(seeds[0]) if len(seeds) else 0:016x}", "word": int(config.get("HASH_WORD", "64")),
         "name_function": config.get("NAME_HASH", ""), "caches": {},
     })  # fmt: skip
+    paths = config.get("DCACHE_FASTPATH") == "y"
     kept = records["operation"] != SEED
+    if paths:  # a walk without locks looks for components, which is in no order: so none of dentries is kept
+        kept &= records["cache"] != NUMBERS["dentry"]
     kinds, objects = to_kinds(records), np.zeros(len(records), np.uint32)
-    for number, cache in enumerate(CACHES):
-        mine = kept & (records["cache"] == number)
+    for cache in (*CACHES, PATH) if paths else CACHES:
+        mine = kept & (records["cache"] == NUMBERS[cache])
         known = mine & has_object(kinds)
         addresses, objects[known] = np.unique(records["object"][known], return_inverse=True)
-        report = result.stats.get(cache)
+        report = None if paths and cache == "dentry" else result.stats.get(cache)
         check_history(cache, records[mine])
         stream.header["caches"][cache] = {
             "function": config.get(f"{cache.upper()}_HASH", ""), "structure": config.get(f"{cache.upper()}_TABLE", ""),
@@ -198,7 +203,7 @@ def to_kinds(records: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def _fill_blocks(stream: Stream, records: Any, kinds: Any, objects: Any, names: Any, kept: Any) -> None:
     """The records numbered @kept as blocks of columns."""
     ends = len(names) - np.concatenate([[0], np.cumsum(records["length"], dtype=np.int64)])  # the first name is last
-    dentry = CACHES.index("dentry")
+    dentry = NUMBERS["dentry"]
     for begin in range(0, len(kept), OPERATIONS):
         part = kept[begin : begin + OPERATIONS]
         kind = kinds[part]

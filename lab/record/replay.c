@@ -43,16 +43,31 @@ const char *symbol_lookup(u64 address, u64 *offset)
 #define COUNTERS inode_counters
 #define CACHE_HASH inode_cache_hash
 #define HASH(first, second, bits) inode_hash((uintptr_t)(first), second, bits)
+#elif defined(REPLAY_PATH)
+#define COUNTERS path_counters
+#define CACHE_HASH path_cache_hash
+#define HASH(first, second, bits) path_hash(first, 0, bits)
+struct hash_counters path_counters[NR_CPUS];
 #else
 #define COUNTERS dentry_counters
 #define CACHE_HASH dentry_cache_hash
 #define HASH(first, second, bits) dentry_hash((uintptr_t)(first), (u32)(second), bits)
 #endif
 
+/* Of a bucket, what is asked for in words: hash/table/tagged.h. */
+#ifdef REPLAY_TAGGED
+#define WORDS_BITS 3
+#else
+#define WORDS_BITS 0
+#endif
+
 DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page");
 DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");
 DEFINE_HASH_CACHE(inode, INODE, "Inode", "inodes", "find_inode");
 DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "dentries", "d_lookup");
+#ifdef REPLAY_PATH
+DEFINE_HASH_CACHE(path, PATH, "Path", "paths", "direct_find");
+#endif
 
 static struct TABLE table;
 static struct T(root) * roots;
@@ -158,7 +173,7 @@ int replay_begin(unsigned bits, u32 object_count, u32 root_count, u64 seed, cons
 	replay_end();
 	if (setjmp(out_of_here))
 		return -1;
-	table_entries = 1ull << bits;
+	table_entries = 1ull << (bits + WORDS_BITS);
 	objects = calloc(object_count + 1ull, sizeof(*objects));
 	roots = calloc(root_count + 1ull, sizeof(*roots));
 	if (!objects || !roots)

@@ -111,13 +111,16 @@ def replay_file(
         raise LabError("--json and --csv: one of them")
     if not 1 <= repeats <= 1000:
         raise LabError(f"--repeats {repeats}: 1 to 1000")
-    wanted = list(stream.CACHES) if caches in ("", "all") else caches.split(",")
-    if not set(wanted) <= set(stream.CACHES):
-        raise LabError(f"--cache {caches}: there are {', '.join(stream.CACHES)}, and all")
-    if len(wanted) > 1 and (functions not in ("", "all") or tables not in ("", "all") or names):
-        raise LabError("--functions, --tables and --names by name are for one cache: say which with --cache")
     header = stream.read_header(path)
     stream.check_header(header, path)
+    there = [cache for cache in (*stream.CACHES, stream.PATH) if cache in header["caches"]]
+    if stream.PATH in there:
+        there.remove("dentry")  # of which there is nothing (docs/lab/key-streams.md)
+    wanted = there if caches in ("", "all") else caches.split(",")
+    if not set(wanted) <= set(there):
+        raise LabError(f"--cache {caches}: there are {', '.join(there)} in {path}, and all")
+    if len(wanted) > 1 and (functions not in ("", "all") or tables not in ("", "all") or names):
+        raise LabError("--functions, --tables and --names by name are for one cache: say which with --cache")
     planned = {cache: plan(header, cache, functions, tables, bits, word, names) for cache in wanted}
     progress = Progress()
     try:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from lab.base.paths import LabError
 
 MAGIC = b"CWKEYS\r\n"  # a transfer as text would change it
-VERSION = 1
+VERSION, VERSION_WITH_PATHS = 1, 2  # what has no paths can be read by who does not know them
 HEAD = struct.Struct("<8sIII")  # magic, version, bytes of JSON, checksum of all these and the JSON
 BLOCK = struct.Struct("<4s8I")  # mark, seven counts, checksum of the head up to here and of the data
 BLOCK_MARK, END_MARK = b"CWKB", b"CWKE"
@@ -32,6 +32,8 @@ OPERATIONS = 1 << 18  # in a block that we write
 LARGEST_BLOCK = 1 << 22  # in one that we read
 
 CACHES = ("page", "buffer", "inode", "dentry")
+PATH = "path"  # the table of direct lookup, where there is one
+NUMBERS = {"page": 0, "buffer": 1, "inode": 2, "dentry": 3, PATH: 5}  # enum hash_cache_number of hash/cache.h
 FIND, INSERT, REMOVE, LOOK, SEED, REPORT = range(6)
 FOUND = 8  # this bit: the find or look found its object
 CACHE_SHIFT = 4
@@ -65,11 +67,15 @@ class Operations:
     def fault(self) -> str:
         """What contradicts itself in the columns, or ""."""
         low = self.kinds & 7
-        if np.any(self.kinds >> 6) or np.any(low > REPORT) or np.any(low == SEED):
-            return "there are operations that version 1 has not"
+        if (
+            not np.isin(self.kinds >> CACHE_SHIFT, list(NUMBERS.values())).all()
+            or np.any(low > REPORT)
+            or np.any(low == SEED)
+        ):
+            return "there are operations that no version has"
         if np.any(self.kinds[(low != FIND) & (low != LOOK)] & FOUND):
             return "an operation that finds nothing has found something"
-        dentries = np.count_nonzero(self.has_key & (self.kinds >> CACHE_SHIFT == CACHES.index("dentry")))
+        dentries = np.count_nonzero(self.has_key & (self.kinds >> CACHE_SHIFT == NUMBERS["dentry"]))
         counts = (np.count_nonzero(self.has_object), np.count_nonzero(self.has_key), dentries, int(self.lengths.sum()))
         there = (len(self.objects), len(self.first), len(self.lengths), len(self.names))
         return "" if counts == there else "its columns have not as many entries as its operations need"
@@ -94,7 +100,7 @@ class Stream:
 
     def of_cache(self, cache: str) -> Operations:
         """One cache's operations, as one piece."""
-        number = CACHES.index(cache)
+        number = NUMBERS[cache]
         pieces = [select(block, block.kinds >> CACHE_SHIFT == number) for block in self.blocks]
         return join(pieces)
 
@@ -109,7 +115,7 @@ def select(block: Operations, wanted: npt.NDArray[np.bool_]) -> Operations:
     """The operations of @block that are @wanted, a mask."""
     keyed = block.has_key
     keys = wanted[keyed]
-    dentry = block.kinds[keyed] >> CACHE_SHIFT == CACHES.index("dentry")
+    dentry = block.kinds[keyed] >> CACHE_SHIFT == NUMBERS["dentry"]
     lengths = keys[dentry]
     return Operations(
         block.kinds[wanted],
@@ -172,7 +178,9 @@ def write(stream: Stream, path: Path) -> None:
 
 def _write(stream: Stream, file: BinaryIO) -> None:
     text = json.dumps(stream.header, indent=1, sort_keys=True).encode()
-    start = HEAD.pack(MAGIC, VERSION, len(text), 0)[:-4]
+    paths = any(np.any(block.kinds >> CACHE_SHIFT == NUMBERS[PATH]) for block in stream.blocks)
+    version = VERSION_WITH_PATHS if paths else VERSION
+    start = HEAD.pack(MAGIC, version, len(text), 0)[:-4]
     file.write(start + struct.pack("<I", zlib.crc32(text, zlib.crc32(start))) + text)
     for number, block in enumerate(stream.blocks):
         data = zlib.compress(b"".join(_planes(getattr(block, name)) for name in COLUMNS), 6)
@@ -228,9 +236,9 @@ def _read_head(file: BinaryIO) -> dict[str, Any]:
     if len(start) < HEAD.size:
         raise Bad("the key stream is cut: it ends in its head")
     _, version, length, checksum = HEAD.unpack(start)
-    if version != VERSION:
+    if version not in (VERSION, VERSION_WITH_PATHS):
         raise Bad(
-            f"a key stream of version {version}; this ./cw reads version {VERSION}: take the one that wrote it, or"
+            f"a key stream of version {version}; this ./cw reads versions {VERSION} and {VERSION_WITH_PATHS}: take the one that wrote it, or"
             " record again (or the file is damaged)"
         )
     if length > LARGEST_HEADER:
@@ -303,7 +311,7 @@ def check_header(header: dict[str, Any], path: Path) -> None:
 
 def _header_fault(header: dict[str, Any]) -> str:
     caches = header.get("caches")
-    if not isinstance(caches, dict) or sorted(caches) != sorted(CACHES):
+    if not isinstance(caches, dict) or sorted({PATH, *caches}) != sorted([PATH, *CACHES]):
         return "does not tell of the four caches"
     if (
         header.get("word") not in (32, 64)
@@ -313,8 +321,7 @@ def _header_fault(header: dict[str, Any]) -> str:
         return "is without a valid word, seed or name_function"
     if not _is_count(header.get("lost")) or not isinstance(header.get("cut"), bool):
         return "does not say whether something is lost"
-    for cache in CACHES:
-        entry = caches[cache]
+    for cache, entry in caches.items():
         if not isinstance(entry, dict) or not all(
             isinstance(entry.get(name), str) for name in ("function", "structure")
         ):
@@ -333,10 +340,10 @@ def _check_stream(stream: Stream) -> None:
     fault = _header_fault(stream.header)
     if fault:
         raise Bad(f"the key stream's header {fault}")
-    for number, cache in enumerate(CACHES):
-        entry, count = stream.header["caches"][cache], 0
+    for cache, entry in stream.header["caches"].items():
+        count = 0
         for block in stream.blocks:
-            mine = block.kinds >> CACHE_SHIFT == number
+            mine = block.kinds >> CACHE_SHIFT == NUMBERS[cache]
             count += int(np.count_nonzero(mine))
             objects = block.objects[mine[block.has_object]]
             if len(objects) and int(objects.max()) >= entry["objects"]:

@@ -28,6 +28,7 @@ static void free_entry(struct rcu_head *head)
 static void take_out(struct direct_entry *entry, u32 bucket)
 {
 	path_table_remove(&path_table_instance, NULL, bucket, entry);
+	PATH_RECORD(HASH_REMOVE, entry, &entry->signature);
 	HASH_COUNT(path, removes, 1);
 	direct_void(entry);
 	smp_store_release(&entry->path.dentry->direct, NULL);
@@ -74,6 +75,7 @@ bool direct_enter(const struct path *path, const struct signature *signature, u3
 	if (first) {
 		former = take_out_former(signature, bucket);
 		path_table_insert(&path_table_instance, NULL, bucket, entry);
+		PATH_RECORD(HASH_INSERT, entry, signature);
 		HASH_COUNT(path, inserts, 1);
 	}
 	path_table_unlock(&path_table_instance, NULL, bucket);

@@ -47,16 +47,24 @@ extern struct hash_counters path_counters[];
 
 /*
  * With PATH_LOCK=rcu a lookup takes no lock. With the others it takes that of its bucket, as in the
- * other caches (docs/kernel/locking.md): which nobody needs, but for the measure of it. What it
- * finds is there until the reader's section ends in any case.
+ * other caches (docs/kernel/locking.md): which nobody needs, but for the measure of it, and where
+ * keys are recorded, in the order of locks. What it finds is there until the reader's section ends
+ * in any case.
  */
-#ifdef CONFIG_PATH_LOCK_RCU
+#if defined(CONFIG_PATH_LOCK_RCU) && !defined(CONFIG_RECORD_KEYS)
 #define path_lock_to_look(bucket) ((void)0)
 #define path_unlock_looked(bucket) ((void)0)
 #else
 #define path_lock_to_look(bucket) path_table_lock_to_read(&path_table_instance, NULL, bucket)
 #define path_unlock_looked(bucket) path_table_unlock_read(&path_table_instance, NULL, bucket)
 #endif
+
+/* For a key stream a signature is what chooses its bucket and, of what is compared, the upper bits:
+ * 64 of them are enough to tell paths apart. */
+#define PATH_BITS min(CONFIG_SIGNATURE_BITS, 64)
+#define PATH_RECORD(operation, entry, signature)                                                   \
+	HASH_RECORD(path, operation, entry, signature_index(signature),                            \
+		    signature_top(signature) >> (64 - PATH_BITS))
 
 /* Changes of the tree, of which as many have ended when none is going on. */
 extern struct direct_changes {
@@ -144,6 +152,7 @@ static __always_inline struct direct_entry *direct_probe(const struct lockless_w
 	path_lock_to_look(bucket);
 	struct direct_entry *entry = path_table_find(&path_table_instance, NULL, bucket, &key,
 						     compare_signatures, &steps);
+	PATH_RECORD(HASH_FIND, entry, entry ? &entry->signature : signature);
 	path_unlock_looked(bucket);
 	REGION_MARK(HASH_path, 1);
 	hash_count_find(counts, entry, steps);

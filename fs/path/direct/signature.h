@@ -19,7 +19,8 @@
  *
  * Each header has: struct signature, with a member `length`, bytes of the text;
  * signature_index(), the bits that choose a bucket; signatures_differ(), do the bits differ that
- * are compared? text_leads_to(), see below, true where nobody needs to ask.
+ * are compared? signature_top(), the word with the uppermost of these; text_leads_to(), see below,
+ * true where nobody needs to ask.
  */
 #pragma once
 

@@ -42,4 +42,5 @@ static __always_inline bool signatures_differ(const struct signature *a, const s
 	return top_bits_differ(&a->limb[1], &b->limb[1]);
 }
 
+#define signature_top(signature) ((signature)->limb[SIGNATURE_LIMBS - 1])
 #define text_leads_to(walk, path) true

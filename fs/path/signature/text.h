@@ -38,6 +38,8 @@ static __always_inline bool signatures_differ(const struct signature *a, const s
 	return (a->limb[0] ^ b->limb[0]) >> (64 - bits);
 }
 
+#define signature_top(signature) ((signature)->limb[0])
+
 struct lockless_walk;
 struct path;
 

@@ -19,4 +19,5 @@ static __always_inline bool signatures_differ(const struct signature *a, const s
 	return top_bits_differ(a->value, b->value);
 }
 
+#define signature_top(signature) ((signature)->value[3])
 #define text_leads_to(walk, path) true

@@ -28,7 +28,7 @@ from tests.hash import compiled
 HERE = Path(__file__).resolve().parent
 
 # Tables so small that chains are long; files made, found, missed, renamed and removed; caches dropped in between.
-SMALL = "phash_entries=64 bhash_entries=32 ihash_entries=16 dhash_entries=32"
+SMALL = "phash_entries=64 bhash_entries=32 ihash_entries=16 dhash_entries=32 dlhash_entries=32"
 TREES = (
     "cp -r /etc /root/a && mv /root/a /root/b && ls -lR /root /no 2>&1 | wc -l; for i in 1 2 3 4 5 6 7 8; do"
     " mkdir -p /root/d$i/sub && echo $i > /root/d$i/a_name_that_is_longer_than_any_word_of_a_machine_$i; done;"
@@ -44,6 +44,11 @@ KERNELS = {
     "keyed": ["PAGE_HASH=tabulation", "BUFFER_HASH=siphash", "INODE_HASH=pearson", "DENTRY_HASH=multilinear", "NAME_HASH=siphash"],
     "trees-32": ["HASH_WORD=32", "PAGE_TABLE=rbtree", "BUFFER_HASH=linux-2.2", "INODE_HASH=linux-2.4", "DENTRY_HASH=linux-2.2", "NAME_HASH=linux-2.2"],
 }  # fmt: skip
+# Whole paths, with aliases; what a signature chooses a bucket by is hashed once more.
+PATHS_JOB = (
+    f"{TREES}; for i in 1 2 3; do find /root -newer /root/d3/sub; mv /root/d3 /root/d3$i; mv /root/d3$i /root/d3; done"
+)
+PATHS = {"paths": ["DCACHE_FASTPATH=y", "DCACHE_SYMLINK_ALIAS=y", "PATH_TABLE=tagged", "PATH_HASH=wyhash"]}
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +72,7 @@ def recorded(cw, tmp_path_factory, monkeypatch):
             said = path.with_suffix(".said")
             if path.exists():
                 return path, said.read_text()
-            sets = [word for setting in KERNELS[kernel] for word in ("--set", setting)]
+            sets = [word for setting in (KERNELS | PATHS)[kernel] for word in ("--set", setting)]
             result = cw(
                 "record", "--quiet", "--mem", "96M", "--timeout", "200", *sets, *options, "--cmdline", SMALL, "--output", path,
                 "--", "/bin/sh", "-c", script, timeout=900,
@@ -107,9 +112,36 @@ def test_a_replay_counts_what_the_kernel_counted(recorded, kernel, job):
     assert int(header["seed"], 16)
 
 
+def test_lookups_of_whole_paths_are_replayed(recorded, cw):
+    """They are in the order of locks as well, though the walk beside them takes none: so of dentries there is nothing."""
+    path, _ = recorded("paths", PATHS_JOB, "trees")
+    header = stream.read_header(path)
+    caches = header["caches"]
+    assert list(caches) == sorted([*stream.CACHES, stream.PATH]) and caches["dentry"]["operations"] == 0
+    text = cw("replay", path).stdout.decode()
+    assert text.count(" equal\n") == 4 and "dentry" not in text, text
+    ours, kernel = replayed(path, stream.PATH), caches[stream.PATH]["report"]
+    assert ours.report == kernel and kernel["structure"] == "tagged" and kernel["buckets"] == 4
+    assert min(kernel[name] for name in ("hits", "misses", "inserts", "removes")) > 20 and kernel["largest"] > 7, kernel
+    found = json.loads(
+        cw("replay", path, "--cache", "path", "--tables", "all", "--functions", "all", "--repeats", 1, "--json").stdout
+    )
+    assert {row["structure"] for row in found} == {"chained", "tagged"}
+    assert {(row["hits"], row["misses"]) for row in found} == {(kernel["hits"], kernel["misses"])}
+    assert cw("replay", path, "--cache", "dentry").returncode != 0
+
+
+@pytest.mark.parametrize("operation", [stream.REMOVE, stream.INSERT])
+def test_one_operation_of_paths_left_out_is_noticed(recorded, folder, cw, operation):
+    path = folder / "one-path-less.keys"
+    stream.write(without(stream.read(recorded("paths", PATHS_JOB, "trees")[0]), stream.PATH, operation), path)
+    result = cw("replay", path, "--cache", "path", "--repeats", 1)
+    assert result.returncode != 0 and re.search("not as in the kernel|never came|operation ", result.stderr.decode())
+
+
 def without(source: stream.Stream, cache: str, operation: int) -> stream.Stream:
     """The stream with one operation of @cache left out: the last of its kind."""
-    number = stream.CACHES.index(cache)
+    number = stream.NUMBERS[cache]
     blocks = list(source.blocks)
     for index in reversed(range(len(blocks))):
         kinds = blocks[index].kinds
@@ -324,7 +356,7 @@ def test_reasons(file, tmp_path):
         (b"\x7fELF" + bytes(100), "no key stream"),
         (data.replace(b"\r\n", b"\n", 1), "as by a transfer that takes it for text"),
         (data + b"x", "behind the key stream's end"),
-        (data[:8] + struct.pack("<I", 2) + data[12:], "version 2"),
+        (data[:8] + struct.pack("<I", 3) + data[12:], "version 3"),
         (data[:-40], "cut"),
     ):
         path.write_bytes(content)
