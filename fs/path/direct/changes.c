@@ -8,14 +8,16 @@ struct direct_changes direct_changes;
 /* What direct_change_begin() does to one of those below. */
 static void change_one(struct dentry *dentry, enum direct_kind kind)
 {
-	struct direct_entry *entry = READ_ONCE(dentry->direct);
+	for (unsigned place = 0; place < CONFIG_DIRECT_PATHS; place++) {
+		struct direct_entry *entry = READ_ONCE(dentry->direct[place]);
 
-	if (!entry)
-		return;
-	if (kind == DIRECT_PLACE)
-		direct_void(entry);
-	else
-		direct_renew(entry);
+		if (!entry)
+			continue;
+		if (kind == DIRECT_PLACE)
+			direct_void(entry);
+		else
+			direct_renew(entry);
+	}
 }
 
 /*

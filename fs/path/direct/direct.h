@@ -34,9 +34,14 @@
  * Of a path there is one entry, at most: another takes the place of the one before. That is void,
  * or about to be, if the tree has changed; or the new one is, by a walk that was overtaken.
  *
- * Locks: an entry is in the table if and only if its dentry->direct leads to it: both change under
- * the lock of the entry's bucket, which is innermost. So whoever has that lock has the dentries of
- * all entries there. Readers need none; entries are freed after a grace period.
+ * A dentry has places for DIRECT_PATHS entries, of paths through as many mounts. Another entry goes
+ * to an empty place, to that of a void one, or of the oldest. Each place keeps to the rules by
+ * itself, and who changes the tree goes through all.
+ *
+ * Locks: an entry is in the table if and only if a place of its dentry, dentry->direct[], leads to
+ * it: both change under the lock of the entry's bucket, which is innermost. So whoever has that
+ * lock has the dentries of all entries there. Readers need none; entries are freed after a grace
+ * period.
  */
 #pragma once
 
@@ -51,9 +56,10 @@
 struct direct_entry {
 	struct path_table_link hash_link;
 	struct signature signature;
-	struct path path; /* not referenced: dentry->direct leads back here */
+	struct path path; /* not referenced: dentry->direct[place] leads back here */
 	u64 version;	  /* of prefix.h; 0: it is void */
 	u32 mount_sequence;
+	u32 place;
 	u64 absent, absent_mask; /* a hint: direct_hint() */
 	struct rcu_head rcu;
 };

@@ -31,7 +31,7 @@ static void take_out(struct direct_entry *entry, u32 bucket)
 	PATH_RECORD(HASH_REMOVE, entry, &entry->signature);
 	HASH_COUNT(path, removes, 1);
 	direct_void(entry);
-	smp_store_release(&entry->path.dentry->direct, NULL);
+	smp_store_release(&entry->path.dentry->direct[entry->place], NULL);
 }
 
 static __always_inline int compare_texts(const struct direct_entry *entry,
@@ -54,12 +54,55 @@ static struct direct_entry *take_out_former(const struct signature *signature, u
 	return former;
 }
 
+/* No other entry is in @place of @dentry than one that has come since. */
+static void forget_place(struct dentry *dentry, unsigned place)
+{
+	struct direct_entry *entry;
+
+	rcu_read_lock();
+	entry = READ_ONCE(dentry->direct[place]);
+	if (entry) {
+		u32 bucket = path_bucket(&entry->signature);
+
+		path_table_lock(&path_table_instance, NULL, bucket);
+		if (READ_ONCE(dentry->direct[place]) == entry)
+			take_out(entry, bucket);
+		else
+			entry = NULL; /* somebody else has taken it out */
+		path_table_unlock(&path_table_instance, NULL, bucket);
+	}
+	rcu_read_unlock();
+	if (entry)
+		call_rcu(&entry->rcu, free_entry);
+}
+
+/* Where another entry of @dentry goes: to an empty place, that of a void one, or of the oldest. */
+static unsigned place_for(const struct dentry *dentry, u32 mount_sequence)
+{
+	unsigned best = 0;
+	u64 oldest = ~0ull;
+
+	rcu_read_lock();
+	for (unsigned place = 0; place < CONFIG_DIRECT_PATHS; place++) {
+		const struct direct_entry *entry = READ_ONCE(dentry->direct[place]);
+		bool counts = entry && entry->mount_sequence == mount_sequence;
+		u64 version = counts ? READ_ONCE(entry->version) : 0;
+
+		if (version < oldest) {
+			oldest = version;
+			best = place;
+		}
+	}
+	rcu_read_unlock();
+	return best;
+}
+
 bool direct_enter(const struct path *path, const struct signature *signature, u32 mount_sequence,
 		  u64 version)
 {
 	struct direct_entry *entry = kmem_cache_alloc(entry_slab, GFP_KERNEL | GFP_NOWARN),
 			    *none = NULL, *former = NULL;
-	u32 bucket = path_bucket(signature);
+	u32 bucket = path_bucket(signature), place = place_for(path->dentry, mount_sequence);
 
 	if (!entry)
 		return false;
@@ -67,10 +110,11 @@ bool direct_enter(const struct path *path, const struct signature *signature, u3
 				       .path = *path,
 				       .mount_sequence = mount_sequence,
 				       .version = version,
+				       .place = place,
 				       .absent_mask = ~0ull};
-	direct_forget(path->dentry); /* of another path */
+	forget_place(path->dentry, place); /* another path */
 	path_table_lock(&path_table_instance, NULL, bucket);
-	bool first = __atomic_compare_exchange_n(&path->dentry->direct, &none, entry, false,
+	bool first = __atomic_compare_exchange_n(&path->dentry->direct[place], &none, entry, false,
 						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	if (first) {
 		former = take_out_former(signature, bucket);
@@ -90,26 +134,10 @@ bool direct_enter(const struct path *path, const struct signature *signature, u3
 
 void direct_forget(struct dentry *dentry)
 {
-	struct direct_entry *entry;
-
 	smp_mb(); /* the change is seen before the look: keep() does it the other way round */
-	if (likely(!smp_load_acquire(&dentry->direct)))
-		return;
-	rcu_read_lock();
-	entry = READ_ONCE(dentry->direct);
-	if (entry) {
-		u32 bucket = path_bucket(&entry->signature);
-
-		path_table_lock(&path_table_instance, NULL, bucket);
-		if (READ_ONCE(dentry->direct) == entry)
-			take_out(entry, bucket);
-		else
-			entry = NULL; /* somebody else has taken it out */
-		path_table_unlock(&path_table_instance, NULL, bucket);
-	}
-	rcu_read_unlock();
-	if (entry)
-		call_rcu(&entry->rcu, free_entry);
+	for (unsigned place = 0; place < CONFIG_DIRECT_PATHS; place++)
+		if (unlikely(smp_load_acquire(&dentry->direct[place])))
+			forget_place(dentry, place);
 }
 
 /* Empty @bucket: how many entries there were. */

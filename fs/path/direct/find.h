@@ -23,7 +23,7 @@ static __always_inline int compare_signatures(const struct direct_entry *entry,
 }
 
 /* By a tag a structure may tell entries apart before it looks at them: bits of the signature that
- * choose a bucket only in a table of more than 65,536, and are compared by no one. */
+ * choose a bucket only in a table of more than 65,536. */
 #define TABLE_TAG(entry) (signature_index(&(entry)->signature) >> 16)
 #define TABLE_KEY_TAG(key) (signature_index((key)->signature) >> 16)
 
@@ -112,6 +112,24 @@ static __always_inline bool direct_is_longer(const char *text)
 	u64 ends = component_ends(load_word(text + 8));
 
 	return ends && !text[8 + ((u32)__builtin_ctzll(ends) >> 3)];
+}
+
+#if CONFIG_DIRECT_PATHS > 1
+/* again.c: as below, of all places but the first. */
+struct direct_entry *direct_entry_further(const struct dentry *dentry, const struct mount *mount);
+#else
+#define direct_entry_further(dentry, mount) NULL
+#endif
+
+/* The entry of @dentry's path through @mount, which may be void; NULL: there is none. */
+static __always_inline struct direct_entry *direct_entry_of(const struct dentry *dentry,
+							    const struct mount *mount)
+{
+	struct direct_entry *entry = READ_ONCE(dentry->direct[0]);
+
+	if (likely(entry) && likely(entry->path.mount == mount))
+		return entry;
+	return direct_entry_further(dentry, mount);
 }
 
 /*
@@ -209,7 +227,7 @@ static __always_inline enum direct_result direct_find(struct lockless_walk *walk
 {
 	/* all that is looked at is as it was then, or later */
 	u32 changes = (u32)smp_load_acquire(&direct_changes.ended.counter);
-	struct direct_entry *from = READ_ONCE(walk->path.dentry->direct);
+	struct direct_entry *from = direct_entry_of(walk->path.dentry, walk->path.mount);
 	struct signature *signature = &walk->direct.signature;
 
 	if (likely(from) && unlikely(direct_is_hinted(from, text))) {
@@ -217,8 +235,7 @@ static __always_inline enum direct_result direct_find(struct lockless_walk *walk
 		walk->direct.from = from;
 		return DIRECT_UNKNOWN;
 	}
-	if (unlikely(!from) || unlikely(from->path.mount != walk->path.mount) ||
-	    unlikely(from->mount_sequence != walk->mount_sequence) ||
+	if (unlikely(!from) || unlikely(from->mount_sequence != walk->mount_sequence) ||
 	    unlikely(from->signature.length > SIGNATURE_START_MAX))
 		return direct_find_further(walk, NULL, changes);
 	signature_below(signature, &from->signature, text);

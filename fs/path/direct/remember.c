@@ -219,7 +219,7 @@ static void remember(const struct lockless_walk *walk, int dfd, const char *name
 	if (start_of(dfd, *name == '/', &start) || start.dentry != walk->direct.start)
 		return; /* another thread has changed the directory */
 	rcu_read_lock();
-	const struct direct_entry *from = READ_ONCE(start.dentry->direct);
+	const struct direct_entry *from = direct_entry_of(start.dentry, start.mount);
 	bool reached = from && from == walk->direct.from && direct_allows(from);
 	rcu_read_unlock();
 
@@ -289,21 +289,25 @@ void direct_end_nowhere(const struct lockless_walk *walk, int error, int dfd, co
 #if defined(CONFIG_DEBUG) || defined(HOSTED)
 static u64 entries_of_dentries;
 
-static void check_dentry(const struct dentry *dentry)
+static void check_entry(const struct direct_entry *entry, const struct dentry *dentry)
 {
-	const struct direct_entry *entry = dentry->direct;
 	struct signature signature;
 	bool reached;
 
-	if (!entry)
-		return;
 	entries_of_dentries++;
-	BUG_ON(entry->path.dentry != dentry);
+	BUG_ON(entry->path.dentry != dentry || dentry->direct[entry->place] != entry);
 	if (!entry->version || entry->mount_sequence != mount_sequence.sequence)
 		return; /* it is void */
 	BUG_ON(!sign(&entry->path, &signature, &reached));
 	BUG_ON(signature.length != entry->signature.length);
 	BUG_ON(signatures_differ(&signature, &entry->signature));
+}
+
+static void check_dentry(const struct dentry *dentry)
+{
+	for (unsigned place = 0; place < CONFIG_DIRECT_PATHS; place++)
+		if (dentry->direct[place])
+			check_entry(dentry->direct[place], dentry);
 }
 
 static int check_root(struct super_block *sb)

@@ -50,3 +50,97 @@ RING_PROGRAM(direct_each_once, world_tmpfs, 60)
 	check_each_path_once();
 	world_unmount();
 }
+
+/* ---- a file that is reached by two mounts ---------------------------------------------------- */
+
+/* Do entries by two mounts lead to one file now, as many as there can be? */
+static bool both_ways_known(void)
+{
+	bool found = true;
+#if CONFIG_DIRECT_PATHS > 1
+	found = false;
+	for (u32 bucket = 0; bucket < path_cache_hash.entries; bucket++) {
+		struct direct_entry *entry = NULL;
+
+		while ((entry = path_table_next(&path_table_instance, bucket, entry)))
+			found |= entry->place == 1 && entry->version && entry->path.dentry->inode &&
+				 S_ISREG(entry->path.dentry->inode->mode) &&
+				 entry->path.dentry->direct[0] &&
+				 entry->path.dentry->direct[0]->version;
+	}
+#endif
+	return found;
+}
+
+static ino_t the_file;
+
+static void both_lead_to_it(void)
+{
+	leads_to("/mnt/up/dir/file", the_file);
+	leads_to("/mnt/bound/dir/file", the_file);
+}
+
+static void both_lead_nowhere(void)
+{
+	leads_nowhere("/mnt/up/dir/file");
+	leads_nowhere("/mnt/bound/dir/file");
+}
+
+/* Its directory moves to and fro: who has known it by both ways finds it by neither meanwhile. */
+static void move_for_both(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		move("/mnt/up/dir", "/mnt/up/other", 0);
+		both_lead_nowhere();
+		move("/mnt/bound/other", "/mnt/bound/dir", 0);
+		both_lead_to_it();
+	}
+}
+
+/* Itself it gets another name, and goes. */
+static void rename_for_both(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		move("/mnt/bound/dir/file", "/mnt/bound/file", 0);
+		both_lead_nowhere();
+		make_file("/mnt/up/dir/file");
+		CHECK_EQUAL(stat_path("/mnt/bound/dir/file"), 0);
+		remove_file("/mnt/bound/dir/file");
+		both_lead_nowhere();
+		move("/mnt/up/file", "/mnt/up/dir/file", 0);
+		both_lead_to_it();
+	}
+}
+
+static void meet_on_both_ways(void (*change)(void *))
+{
+	make_up();
+	make_directory("/mnt/bound", 0755);
+	CHECK_EQUAL(sys_mount("/mnt/up", "/mnt/bound", "none", MS_BIND, NULL), 0);
+	the_file = number_of("/mnt/up/dir/file");
+	world_warm("/mnt/up/dir/file");
+	world_warm("/mnt/bound/dir/file");
+	CHECK(both_ways_known());
+	task_start(look_whether, "/mnt/up/dir/file");
+	task_start(look_whether, "/mnt/bound/dir/file");
+	task_start(change, NULL);
+	ring_run();
+	both_lead_to_it();
+	world_warm("/mnt/up/dir/file");
+	world_warm("/mnt/bound/dir/file");
+	CHECK(both_ways_known());
+	CHECK_EQUAL(sys_umount2("/mnt/bound", 0), 0);
+	world_unmount();
+}
+
+RING_PROGRAM(direct_both_move, world_tmpfs, 60)
+{
+	meet_on_both_ways(move_for_both);
+}
+
+RING_PROGRAM(direct_both_renamed, world_tmpfs, 60)
+{
+	meet_on_both_ways(rename_for_both);
+}
