@@ -26,8 +26,8 @@ PROGRAMS = [
 OTHERS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_", "percpu_"))]
 # What the rooms of the dentry cache change: lookups, and what stays of a name.
 NAMES = [name for name in PROGRAMS if name.startswith(("complete_", "negative_", "lockless_"))]
-# What is there only with direct lookup.
-DIRECT = [name for name in PROGRAMS if name.startswith("direct_")]
+# What is there only with direct lookup, or what that has to know.
+DIRECT = [name for name in PROGRAMS if name.startswith(("direct_", "labels_"))]
 KERNEL = [name for name in PROGRAMS if not name.startswith(("toy_", "direct_"))]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
@@ -103,7 +103,8 @@ def direct_ring() -> Path:
     """As the first, with direct lookup: a form of its own, since what is found so is not walked, which the others are for."""
     return build(
         OUTPUT.with_name(f"{OUTPUT.name}-direct"),
-        "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y DCACHE_SYMLINK_ALIAS=y DCACHE_NEGATIVE=y MOUNT_NS=y PREFIX_KB=1",
+        "HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y DCACHE_SYMLINK_ALIAS=y DCACHE_NEGATIVE=y MOUNT_NS=y SECURITY_LABELS=y"
+        " PREFIX_KB=1",
     )
 
 
