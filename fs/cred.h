@@ -22,6 +22,9 @@ struct cred {
 	uid_t uid, euid, suid;
 	gid_t gid, egid, sgid;
 	unsigned group_count;
+#ifdef CONFIG_SECURITY_LABELS
+	const struct label *label; /* fs/label; NULL: the floor */
+#endif
 	gid_t groups[NGROUPS_MAX_INLINE];
 #ifdef CONFIG_DCACHE_FASTPATH
 	struct prefix_cache *prefix; /* path/direct/prefix.h; NULL: none yet */

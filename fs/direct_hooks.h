@@ -6,5 +6,4 @@
 #else
 #define free_cred(cred) kfree(cred)
 #define cred_or_equal(cred) (cred)
-#define direct_check() ((void)0)
 #endif

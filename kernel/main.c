@@ -8,11 +8,6 @@
  */
 #include <arch/boot.h>
 
-#ifdef CONFIG_PROFILE
-#include <arch/report.h>
-
-#include "fs/proc/proc.h"
-#endif
 #include "fs/start.h"
 #ifdef CONFIG_SWAP
 #include "fs/swap/start.h"
@@ -37,6 +32,10 @@
 __noreturn void kernel_main(u32 magic, phys_addr_t info);
 
 #ifdef CONFIG_PROFILE
+#include <arch/report.h>
+
+#include "fs/proc/proc.h"
+
 static const struct proc_node profile_nodes[] = {
 	{"profile", PROC_FILE | 0200, .show = proc_profile_show, .write = proc_profile_write},
 	{NULL},

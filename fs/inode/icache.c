@@ -221,7 +221,7 @@ static CACHE_LOOKUP struct inode *find_inode(struct super_block *sb, ino_t numbe
 /* @inode, which is I_NEW, from its file system's disk; ERR_PTR: nobody will find it. */
 static struct inode *read_in(struct inode *inode)
 {
-	int error = inode->sb->op->read_inode(inode);
+	int error = inode->sb->op->read_inode(inode) ?: if_labels(label_read(inode));
 
 	if (unlikely(error))
 		remove_inode_hash(inode);

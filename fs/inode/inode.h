@@ -98,6 +98,9 @@ struct inode {
 	const struct inode_operations *op;
 	const char *link; /* target of a fast symbolic link, NULL otherwise */
 	struct super_block *sb;
+#ifdef CONFIG_SECURITY_LABELS
+	const struct label *label; /* fs/label; under lock, read without it. NULL: the floor */
+#endif
 	ino_t number;
 	dev_t rdev;
 	u32 nlink;
@@ -220,3 +223,9 @@ DEFINE_GUARD(child, struct inode, /* NULL: none */
 	     if (object) down_write_nested(&object->lock, LOCK_CHILD), unlock_inode)
 DEFINE_GUARD(child2, struct inode, /* as well */
 	     if (object) down_write_nested(&object->lock, LOCK_CHILD2), unlock_inode)
+
+/* What labels say (fs/label, an optional room): 0 where they are not compiled. */
+#define if_labels(call) 0
+#ifdef CONFIG_SECURITY_LABELS
+#include "fs/label/label.h"
+#endif

@@ -52,7 +52,7 @@ int inode_permission(struct inode *inode, int mask)
 			return -EPERM;
 	}
 	if (current->cred->euid != 0)
-		return permission_by_mode(inode, mask);
+		return if_labels(label_permission(inode, mask)) ?: permission_by_mode(inode, mask);
 	if (!(mask & MAY_EXEC))
 		return 0;
 	umode_t mode = READ_ONCE(inode->mode);

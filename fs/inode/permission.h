@@ -10,17 +10,17 @@
 enum { MAY_EXEC = 1, MAY_WRITE = 2, MAY_READ = 4 };
 /* of current's euid, egid, groups; 0 or -EACCES (-EROFS, -EPERM: immutable) */
 int inode_permission(struct inode *inode, int mask);
-/* A directory's mode by which everybody may search it: one test instead of two. */
-static __always_inline bool is_open_directory(umode_t mode)
+/* Is @inode, with that mode, a directory that everybody may search? One test of it, not two. */
+static __always_inline bool is_searchable(const struct inode *inode, umode_t mode)
 {
-	return (mode & (S_IFMT | S_IXUGO)) == (S_IFDIR | S_IXUGO);
+	return (mode & (S_IFMT | S_IXUGO)) == (S_IFDIR | S_IXUGO) && !if_labels(label_bars(inode));
 }
 /* May a name be looked for in @inode? 0, -ENOTDIR or -EACCES. */
 static __always_inline int may_search(struct inode *inode)
 {
 	umode_t mode = READ_ONCE(inode->mode);
 
-	if (likely(is_open_directory(mode)))
+	if (likely(is_searchable(inode, mode)))
 		return 0;
 	return S_ISDIR(mode) ? inode_permission(inode, MAY_EXEC) : -ENOTDIR;
 }

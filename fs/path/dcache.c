@@ -457,14 +457,14 @@ void dentry_cache_check(void)
 			BUG_ON(found != dentry);
 			dput(found);
 		}
+#ifdef CONFIG_DCACHE_FASTPATH
 	direct_check();
+#endif
 }
 #endif
 
-/*
- * How many dentries reclaim prunes in a round, before or after its pages, is DENTRY_SHRINK of the
- * configuration. Arcangeli's share, by priority and aggressively: Lever 1999, section 3.3.
- */
+/* How many dentries reclaim prunes in a round, before or after its pages, is DENTRY_SHRINK of the
+ * configuration. Arcangeli's share, by priority and aggressively: Lever 1999, section 3.3. */
 #if defined(CONFIG_DENTRY_SHRINK_AGGRESSIVE)
 static u64 shrink_by_priority(unsigned priority)
 {

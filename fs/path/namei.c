@@ -296,7 +296,7 @@ next_directory: /* @name is a component of what must be a directory, @dentry */
 			next = walk->rest[--walk->depth];
 		}
 		child = find_child(dentry, &component, &inode);
-		if (likely(inode != NULL) && likely(is_open_directory(READ_ONCE(inode->mode)))) {
+		if (likely(inode != NULL) && likely(is_searchable(inode, READ_ONCE(inode->mode)))) {
 			walk->path.dentry = child;
 			dput(dentry);
 			dentry = child;

@@ -60,7 +60,7 @@ static struct inode *tmpfs_inode(struct super_block *sb, const struct inode *dir
 	} else if (!S_ISLNK(mode)) {
 		init_special_inode(inode, mode, rdev);
 	}
-	return inode;
+	return if_labels(label_made(inode)) ? NULL : inode;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -109,6 +109,12 @@ int xattr_change(const struct path *path, const char *name, const void *value, s
 
 	guard(write, &inode->lock);
 	TRY(xattr_permission(inode, name, MAY_WRITE));
+#ifdef CONFIG_SECURITY_LABELS
+	if (!strcmp(name, LABEL_ATTRIBUTE)) {
+		TRY(label_change(path, value, size, flags));
+		return changed_by(path->dentry, inode, IN_ATTRIB);
+	}
+#endif
 	TRY(inode->sb->type->xattrs->set(inode, name, value, size, flags));
 	return changed_by(path->dentry, inode, IN_ATTRIB);
 }

@@ -3,6 +3,9 @@
  * the like set; ns, by which containers are told apart.
  */
 #include "fs/proc/proc.h"
+#ifdef CONFIG_SECURITY_LABELS
+#include "kernel/label/label_files.h"
+#endif
 #ifdef CONFIG_MOUNT_NS
 #include "kernel/namespace/mount_namespace.h"
 #endif
@@ -128,4 +131,7 @@ void rare_init(void)
 {
 	cpu_timers_init();
 	info_register(nodes);
+#ifdef CONFIG_SECURITY_LABELS
+	label_files_init();
+#endif
 }

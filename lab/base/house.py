@@ -17,6 +17,7 @@ FLOORS = (
         "kernel/tty/",
         "kernel/events/",
         "kernel/inotify/",
+        "kernel/label/",
         "kernel/namespace/",
         "kernel/rare/",
         "kernel/residency/",

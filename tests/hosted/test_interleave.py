@@ -26,8 +26,8 @@ PROGRAMS = [
 OTHERS = [name for name in PROGRAMS if name.startswith(("buffers_", "inodes_", "percpu_"))]
 # What the rooms of the dentry cache change: lookups, and what stays of a name.
 NAMES = [name for name in PROGRAMS if name.startswith(("complete_", "negative_", "lockless_"))]
-# What is there only with direct lookup.
-DIRECT = [name for name in PROGRAMS if name.startswith("direct_")]
+# What is there only with direct lookup, or what that has to know.
+DIRECT = [name for name in PROGRAMS if name.startswith(("direct_", "labels_"))]
 # In which entries come and go while others look for them: with another structure of the table, and two paths of a file, too.
 TAGGED = [
     f"direct_{name}"
@@ -103,9 +103,7 @@ def other_ring() -> Path:
     return build(OUTPUT.with_name(f"{OUTPUT.name}-other"), *choices)
 
 
-DIRECT_ROOMS = (
-    "SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y DCACHE_SYMLINK_ALIAS=y DCACHE_NEGATIVE=y MOUNT_NS=y PREFIX_KB=1"
-)
+DIRECT_ROOMS = "SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y DCACHE_SYMLINK_ALIAS=y DCACHE_NEGATIVE=y MOUNT_NS=y SECURITY_LABELS=y PREFIX_KB=1"
 
 
 @pytest.fixture(scope="session")

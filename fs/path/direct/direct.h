@@ -97,6 +97,11 @@ DEFINE_GUARD(change_rights, struct dentry, direct_change_begin(object, DIRECT_RI
 	     direct_change_end)
 DEFINE_GUARD(change_place, struct dentry, direct_change_begin(object, DIRECT_PLACE),
 	     direct_change_end)
+/* Around a change of rules by which many directories may be searched, if *@change: all entries are
+ * void. */
+void direct_change_all_begin(bool *change);
+void direct_change_all_end(bool *change);
+DEFINE_GUARD(change_all_rights, bool, direct_change_all_begin(object), direct_change_all_end)
 /* @dentry, if paths go on behind it: a directory or, where links are remembered, a link; else NULL.
  */
 static inline struct dentry *led_through(struct dentry *dentry)

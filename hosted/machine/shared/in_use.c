@@ -10,6 +10,7 @@
 #include "core/memory/page_alloc.h"
 #include "core/memory/slab.h"
 #include "fs/direct_hooks.h"
+#include "fs/inode/inode.h"
 #include "hosted/machine/hosted.h"
 
 u64 hosted_pages_in_use, hosted_objects_in_use;
@@ -79,6 +80,9 @@ static void drop_caches(void)
 		;
 #ifdef CONFIG_DCACHE_FASTPATH
 	direct_forget_all();
+#endif
+#ifdef CONFIG_SECURITY_LABELS
+	labels_forget();
 #endif
 	rcu_idle_enter(); /* all other CPUs idle: what waits for a grace period is freed */
 	rcu_idle_exit();
