@@ -5,6 +5,8 @@
  */
 #include "hosted/interleave/programs/direct/direct.h"
 
+#include "fs/direct_hooks.h"
+
 #ifdef CONFIG_SECURITY_LABELS
 
 /* A stranger's credential with that label. Made before tasks run, which share what it copies. */
