@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-CACHES = ("page", "buffer", "inode", "dentry", "path")
+ALWAYS = ("page", "buffer", "inode", "dentry")
+CACHES = (*ALWAYS, "path")  # the last: with direct lookup
 
 
 def add(regions: Iterable[dict[str, int]]) -> dict[str, int]:
@@ -23,7 +24,7 @@ def with_sums(
     """The plugin's @regions as results have them: the caches, each with its numbers a lookup, the rest of the kernel,
     programs, and all. @cycles: what a region took. The table of paths is there where it was looked into (results that
     are older have it in the rest of the kernel)."""
-    there = [name for name in CACHES if name != "path" or regions.get(name, {}).get("lookups")]
+    there = [name for name in CACHES if name in ALWAYS or regions.get(name, {}).get("lookups")]
     found: dict[str, dict[str, Any]] = {name: dict(regions[name]) for name in there}
     found["kernel"] = add([regions["kernel"], regions["interrupt"]])
     found["user"] = dict(regions["user"])

@@ -13,13 +13,14 @@ from lab.base.paths import LabError, output_folder
 from lab.run.cachesim import counts, simulation
 from lab.run.cachesim.sensitivity import Setting, settings, under
 from lab.run.cachesim.specification import PRESETS, PROCESSORS, Buffers, Level, Specification, parse_specification
+from lab.run.cachesim.sums import ALWAYS
 from lab.run.qemu.plugin import interface_version
 from lab.sweep.plan import Plan
 from lab.sweep.validate import load
 
 HERE = Path(__file__).resolve().parent
 # For memorywalk.c: 16 sets of 4 ways, and 64 sets of 4 ways.
-REGIONS = (*counts.CACHES, "kernel", "user", "rest", "total")
+REGIONS = (*ALWAYS, "kernel", "user", "rest", "total")
 SMALL = "l1d=4K/4/64,l2=16K/4/64,cost=10/100"
 
 
@@ -201,7 +202,7 @@ def test_a_pattern_misses_as_arithmetic_has_it(walk, pattern, accesses, first, s
     assert first <= program["l1_misses"] <= first + kernel["l1_misses"]
     assert second <= program["l2_misses"] <= second + kernel["l2_misses"]
     assert kernel["accesses"] < 2000, "at most an interrupt"
-    assert all(found[cache]["lookups"] == 0 for cache in counts.CACHES)
+    assert all(found[cache]["lookups"] == 0 for cache in ALWAYS)
     assert found["total"]["cycles"] == (
         found["total"]["instructions"]
         + 10 * (found["total"]["l1_misses"] - found["total"]["l2_misses"])
@@ -314,7 +315,7 @@ def test_each_part_by_itself(cw_run):
         assert counted["hits"] + counted["misses"] == part["dentry"]["lookups"] > 0
         reading_the_clock = part["total"]["instructions"] - line["elapsed_ns"]  # twice, between the marks
         assert -0.01 * line["elapsed_ns"] < reading_the_clock < 2500 + 0.01 * line["elapsed_ns"]
-    for region in (*counts.CACHES, "kernel", "user", "total"):
+    for region in (*ALWAYS, "kernel", "user", "total"):
         for name in ("accesses", "instructions", "l1_misses", "l2_misses", "cycles"):
             assert sum(part[region][name] for part in parts) == result.cachesim[region][name]
     assert parts[0]["total"]["cycles"] < parts[1]["total"]["cycles"] < parts[2]["total"]["cycles"]
@@ -334,9 +335,9 @@ def test_regions_add_up_and_a_run_repeats_itself(cw_run):
     found = first.cachesim
     assert json.dumps(found) == json.dumps(again.cachesim)
     assert not found["by_program"] and found["unbalanced"] == found["untranslated"] == 0
-    assert all(found[cache]["lookups"] > 10 for cache in counts.CACHES)
+    assert all(found[cache]["lookups"] > 10 for cache in ALWAYS)
     for name in ("accesses", "instructions", "l1_misses", "l2_misses", "cycles"):
-        assert sum(found[cache][name] for cache in (*counts.CACHES, "rest")) == found["total"][name]
+        assert sum(found[cache][name] for cache in (*ALWAYS, "rest")) == found["total"][name]
         assert found["kernel"][name] + found["user"][name] == found["rest"][name]
     assert found["interrupts"] >= 1, "of the timer"
     # One virtual nanosecond is one instruction. Blocks that are left early count as a whole.
