@@ -31,7 +31,13 @@ def load(name: str, bits: int = 240, arch: str = "arch/x86") -> ctypes.CDLL:
     (folder / "arch" / "math").mkdir(parents=True, exist_ok=True)
     for header in ("wide.h", "aes.h"):
         (folder / "arch" / "math" / header).write_text(f'#include "{TOP}/{arch}/include/arch/math/{header}"\n')
-    chosen = ["CONFIG_DCACHE_FASTPATH", f"CONFIG_SIGNATURE_BITS={bits}", "CONFIG_PREFIX_WAYS=8", "CONFIG_HASH_WORD=64"]
+    chosen = [
+        "CONFIG_DCACHE_FASTPATH",
+        f"CONFIG_SIGNATURE_BITS={bits}",
+        "CONFIG_PREFIX_WAYS=8",
+        "CONFIG_DIRECT_PATHS=1",
+        "CONFIG_HASH_WORD=64",
+    ]
     chosen += [f"CONFIG_PATH_SIGNATURE_{name.upper()}", "CONFIG_NR_CPUS=1"]
     chosen += [f'CONFIG_PATH_SIGNATURE_HEADER="fs/path/signature/{name}.h"']
     flags = ("-shared", "-fPIC", "-fno-strict-aliasing", f"-I{folder}")
