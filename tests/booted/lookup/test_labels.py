@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.guest import image
+from tests.booted.lookup.test_signatures import build
 
 EACCES = 13
 READ, WRITE, SEARCH = 4, 2, 1
@@ -170,14 +171,14 @@ def test_who_may_what(cw_run, program, tmp_path, root, smp):
 
 
 @pytest.mark.parametrize("lock", ["rcu", "bucket"])
-def test_who_may_what_by_the_walk(cw, program, tmp_path, lock):
+def test_who_may_what_by_the_walk(cw, program, tmp_path, monkeypatch, lock):
     """Without direct lookup: the same, by walks without locks and by those with."""
+    build(tmp_path, monkeypatch, "SECURITY_LABELS=y", "DEBUG=y", f"DENTRY_LOCK={lock}")
     model = story("/tmp/t", 60, 5)
-    options = [part for choice in ("SECURITY_LABELS=y", "DEBUG=y", f"DENTRY_LOCK={lock}") for part in ("--set", choice)]
     added = [part for name in files(tmp_path, program, model) for part in ("--add", name)]
     for machine in (["--root", "tmpfs", "--smp", "1"], ["--root", "ext2", "--smp", "4"]):
         job = ["--mem", "256M", "--", "/labels", "/commands", "/users"]
-        done = cw("run", "--quiet", *options, *added, *machine, *job, timeout=900)
+        done = cw("run", "--quiet", *added, *machine, *job, timeout=900)
         assert done.returncode == 0, done.stderr.decode(errors="replace")
         assert lines(done.stdout) == model.expected
 
