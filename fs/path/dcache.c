@@ -21,7 +21,7 @@
 #include "core/memory/shrinker.h"
 #include "generated/dentry_shrink.h"
 
-#if !defined(CONFIG_DEBUG) && CONFIG_DIRECT_PATHS + 0 < 2 /* each more is 8 bytes */
+#if !defined(CONFIG_DEBUG) && CONFIG_DIRECT_PATHS < 2 /* each more is 8 bytes */
 static_assert(sizeof(struct dentry) <= 192 && sizeof(struct inode) <= 600,
 	      "a cached file takes no more than Linux's dentry and ext4 inode");
 #endif

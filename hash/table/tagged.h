@@ -46,29 +46,7 @@ struct TABLE {
 	struct hash_cache *cache;
 };
 
-static __always_inline void T(root_init)(struct T(root) * root)
-{
-}
-
-static __always_inline void T(lock)(struct TABLE *table, struct T(root) * root, u32 bucket)
-{
-	T(lock_bucket)(&table->locks, bucket);
-}
-
-static __always_inline void T(unlock)(struct TABLE *table, struct T(root) * root, u32 bucket)
-{
-	T(unlock_bucket)(&table->locks, bucket);
-}
-
-static __always_inline void T(lock_to_read)(struct TABLE *table, struct T(root) * root, u32 bucket)
-{
-	T(lock_bucket_to_read)(&table->locks, bucket);
-}
-
-static __always_inline void T(unlock_read)(struct TABLE *table, struct T(root) * root, u32 bucket)
-{
-	T(unlock_bucket_read)(&table->locks, bucket);
-}
+#include "hash/table/bucket_locks.h"
 
 static __always_inline struct T(bucket) * T(at)(struct TABLE *table, u32 bucket)
 {

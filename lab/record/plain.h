@@ -11,7 +11,7 @@
 u64 replay_plain(const struct operation *operations, u64 from, u64 to, u64 *nanoseconds)
 {
 	struct chained_link **heads = buckets;
-	unsigned bits = CACHE_HASH.bits;
+	unsigned bits = cache.bits;
 	struct timespec begin;
 	u64 visited = 0, second;
 

@@ -32,25 +32,14 @@ const char *symbol_lookup(u64 address, u64 *offset)
 #include "lab/record/cache.h"
 
 #if defined(REPLAY_PAGE)
-#define COUNTERS page_counters
-#define CACHE_HASH page_cache_hash
 #define HASH(first, second, bits) page_hash((uintptr_t)(first), second, bits)
 #elif defined(REPLAY_BUFFER)
-#define COUNTERS buffer_counters
-#define CACHE_HASH buffer_cache_hash
 #define HASH(first, second, bits) buffer_hash((u32)(first), second, bits)
 #elif defined(REPLAY_INODE)
-#define COUNTERS inode_counters
-#define CACHE_HASH inode_cache_hash
 #define HASH(first, second, bits) inode_hash((uintptr_t)(first), second, bits)
 #elif defined(REPLAY_PATH)
-#define COUNTERS path_counters
-#define CACHE_HASH path_cache_hash
 #define HASH(first, second, bits) path_hash(first, 0, bits)
-struct hash_counters path_counters[NR_CPUS];
 #else
-#define COUNTERS dentry_counters
-#define CACHE_HASH dentry_cache_hash
 #define HASH(first, second, bits) dentry_hash((uintptr_t)(first), (u32)(second), bits)
 #endif
 
@@ -61,17 +50,6 @@ struct hash_counters path_counters[NR_CPUS];
 #define WORDS_BITS 0
 #endif
 
-DEFINE_HASH_CACHE(page, PAGE, "Page", "pages", "find_page");
-DEFINE_HASH_CACHE(buffer, BUFFER, "Buffer", "buffers", "find_buffer");
-DEFINE_HASH_CACHE(inode, INODE, "Inode", "inodes", "find_inode");
-DEFINE_HASH_CACHE(dentry, DENTRY, "Dentry", "dentries", "d_lookup");
-#ifdef REPLAY_PATH
-DEFINE_HASH_CACHE(path, PATH, "Path", "paths", "direct_find");
-#endif
-
-static struct TABLE table;
-static struct T(root) * roots;
-static struct object *objects;
 static void *buckets;
 static u64 table_entries;
 
@@ -116,14 +94,14 @@ void kfree(const void *object)
 	free((void *)object);
 }
 
-void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
+void *hash_cache_create(struct hash_cache *made, size_t entry_bytes)
 {
 	buckets = calloc(table_entries, entry_bytes);
 	if (!buckets)
 		panic("no memory for a table of %llu buckets", (unsigned long long)table_entries);
-	cache->entries = table_entries;
-	cache->bits = (unsigned)ilog2(table_entries);
-	cache->bytes = table_entries * entry_bytes;
+	made->entries = table_entries;
+	made->bits = (unsigned)ilog2(table_entries);
+	made->bytes = table_entries * entry_bytes;
 	return buckets;
 }
 
@@ -168,7 +146,6 @@ void replay_end(void)
 /* Begin with an empty table of @bits; 0, or -1 and a complaint. @rule goes into the report. */
 int replay_begin(unsigned bits, u32 object_count, u32 root_count, u64 seed, const char *rule)
 {
-	struct hash_cache *cache = &CACHE_HASH;
 
 	replay_end();
 	if (setjmp(out_of_here))
@@ -179,14 +156,14 @@ int replay_begin(unsigned bits, u32 object_count, u32 root_count, u64 seed, cons
 	if (!objects || !roots)
 		panic("no memory for %u objects", object_count);
 	hash_random_init(seed);
-	memset(COUNTERS, 0, sizeof(COUNTERS));
+	memset(counters, 0, sizeof(counters));
 	memset(&table, 0, sizeof(table));
-	cache->bytes = 0;
+	cache.bytes = 0;
 	snprintf(rule_given, sizeof(rule_given), "%s", rule);
-	cache->rule = rule_given;
+	cache.rule = rule_given;
 	for (u32 i = 0; i < root_count; i++)
 		T(root_init)(&roots[i]);
-	T(create)(&table, cache);
+	T(create)(&table, &cache);
 	return 0;
 }
 
@@ -210,30 +187,6 @@ static __always_inline u32 bucket_of(const struct operation *from, u64 *second, 
 	return HASH(from->first, *second, bits);
 }
 
-/* 0, or why an insert or remove cannot be. */
-static const char *change(const struct operation *from, u32 bucket, u64 second)
-{
-	struct object *object = &objects[from->object];
-	bool insert = (from->kind & KIND_OPERATION) == HASH_INSERT;
-
-	if (object->there == insert)
-		return insert ? "an object is inserted that is there already"
-			      : "an object is removed that is not there";
-	object->there = insert;
-	if (insert) {
-		object->first = from->first;
-		object->second = second;
-		object->name = from->name;
-		object->length = from->length;
-		T(insert)(&table, &roots[from->root], bucket, object);
-		COUNTERS[0].inserts++;
-	} else {
-		T(remove)(&table, &roots[from->root], bucket, object);
-		COUNTERS[0].removes++;
-	}
-	return NULL;
-}
-
 #ifdef REPLAY_DENTRY
 /* Buckets and name hashes of @count operations. Before all walks, since no processor guesses how
  * long a name is; false: one is not as it was recorded, though it should be. */
@@ -243,7 +196,7 @@ static __always_inline bool hash_names(const struct operation *from, u32 count, 
 	u64 differs = 0;
 
 	for (u32 i = 0; i < count; i++) {
-		bucket[i] = bucket_of(&from[i], &second[i], CACHE_HASH.bits);
+		bucket[i] = bucket_of(&from[i], &second[i], cache.bits);
 		differs |= second[i] ^ from[i].second;
 	}
 	return !same_names || !differs;
@@ -262,8 +215,8 @@ static __always_inline bool hash_names(const struct operation *from, u32 count, 
 static __always_inline bool find_row(const struct operation *from, u32 count, bool hits,
 				     bool same_names)
 {
-	const u64 beyond = CACHE_HASH.trees ? 1ull << 32 : CACHE_HASH.entries;
-	const unsigned bits = CACHE_HASH.bits;
+	const u64 beyond = cache.trees ? 1ull << 32 : cache.entries;
+	const unsigned bits = cache.bits;
 	u64 wrong = 0, steps = 0, compares = 0;
 #ifdef REPLAY_DENTRY
 	u64 seconds[FIND_ROW];
@@ -293,9 +246,9 @@ static __always_inline bool find_row(const struct operation *from, u32 count, bo
 	}
 	if (wrong)
 		return false;
-	*(hits ? &COUNTERS[0].hits : &COUNTERS[0].misses) += count;
-	*(hits ? &COUNTERS[0].hit_steps : &COUNTERS[0].miss_steps) += steps;
-	COUNTERS[0].compares += compares;
+	*(hits ? &counters[0].hits : &counters[0].misses) += count;
+	*(hits ? &counters[0].hit_steps : &counters[0].miss_steps) += steps;
+	counters[0].compares += compares;
 	return true;
 }
 
@@ -311,8 +264,8 @@ static const char *step(const struct operation *from, bool same_names)
 
 	if (operation == HASH_REPORT)
 		return NULL;
-	bucket = bucket_of(from, &second, CACHE_HASH.bits);
-	if (bucket >> CACHE_HASH.bits && !CACHE_HASH.trees)
+	bucket = bucket_of(from, &second, cache.bits);
+	if (bucket >> cache.bits && !cache.trees)
 		return "the hash function gives a bucket that the table has not";
 	if (same_names && second != from->second)
 		return "the name hash gives another value than it gave the kernel";
@@ -386,7 +339,7 @@ u64 replay_report(bool json, char *out, u64 size)
 	struct text text = {0};
 	u64 length;
 
-	(json ? hash_report_json : hash_report_text)(&CACHE_HASH, &text);
+	(json ? hash_report_json : hash_report_text)(&cache, &text);
 	length = text.length;
 	if (length < size) {
 		memcpy(out, text.data, length);

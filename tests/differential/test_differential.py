@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from lab.check.fuzz import calls as fuzz
+from tests.programs import static_program
 
 HERE = Path(__file__).parent
 RECORD = HERE / "linux.txt"
@@ -27,10 +28,7 @@ DIFFERENT_ON_EXT2: dict[str, str] = {
 
 
 def compile_scenarios(folder: Path) -> Path:
-    program = folder / "scenarios"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Wno-unused-result", "-Wno-unused-value"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, *sorted(HERE.rglob("*.c"))], check=True)
-    return program
+    return static_program(folder / "scenarios", *sorted(HERE.rglob("*.c")), flags=["-Wno-unused-value"])
 
 
 def run_on_linux(program: Path) -> list[str]:

@@ -12,6 +12,7 @@ from lab.base.rooms import optional_rooms
 from lab.base.syscalls import read_table
 from lab.build.configure import configure
 from lab.check.runtests import full_output
+from tests.programs import static_program
 
 pytestmark = pytest.mark.check
 
@@ -78,6 +79,6 @@ def test_what_programs_ask_of_every_file_is_refused_quietly(cw_run, tmp_path):
     source.write_text("#include <errno.h>\n#include <unistd.h>\n#include <sys/syscall.h>\nint main(void) {\n"
         + "".join(f'if (syscall({number}, "/", "user.a", "b", 1, 0) != -1 || errno != {error}) return 1;\n' for number, error in asked.items())
         + "return 0; }\n")  # fmt: skip
-    subprocess.run(["musl-gcc", "-static", "-w", "-o", tmp_path / "asked", source], check=True)
+    static_program(tmp_path / "asked", source, flags=["-w"])
     result = cw_run(script="/asked && dmesg", debug=False, add=[f"{tmp_path}/asked:/asked"])
     assert b"is not there" not in result.output

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -61,3 +61,30 @@ def started_chromium() -> Iterator[Any]:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield started
         started.close()
+
+
+@contextlib.contextmanager
+def watched(browser: Any, allowed: tuple[str, ...]) -> Iterator[Callable[..., Any]]:
+    """A call that opens an address in a window of its own (@options of it) until the end of the block.
+
+    By then nothing may have been complained about, popped up, or asked for at an address that does not begin as one
+    of @allowed does.
+    """
+    contexts: list[Any] = []
+    faults: list[str] = []
+
+    def opened(address: str, **options: Any) -> Any:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: faults.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: request.url.startswith(allowed) or faults.append(request.url))
+        page.goto(address)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not faults

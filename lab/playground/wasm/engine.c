@@ -17,46 +17,9 @@
 #define ENGINE_PASTE(a, b) ENGINE_PASTE_(a, b)
 #define E(name) __attribute__((visibility("default"), used)) ENGINE_PASTE(ENGINE, name)
 
-static struct TABLE table;
-static struct T(root) * roots;
-static struct object *objects;
-static struct hash_counters counters[NR_CPUS];
 static bucket_function bucket_function_given;
 static name_function name_function_given;
 static u32 sizes_room;
-
-static struct hash_cache cache = {
-#if defined(REPLAY_PAGE)
-	.number = HASH_page,
-	.title = "Page",
-	.objects = "pages",
-	.finder = "find_page",
-	.name = "page",
-	.structure = CONFIG_PAGE_TABLE,
-#elif defined(REPLAY_BUFFER)
-	.number = HASH_buffer,
-	.title = "Buffer",
-	.objects = "buffers",
-	.finder = "find_buffer",
-	.name = "buffer",
-	.structure = CONFIG_BUFFER_TABLE,
-#elif defined(REPLAY_INODE)
-	.number = HASH_inode,
-	.title = "Inode",
-	.objects = "inodes",
-	.finder = "find_inode",
-	.name = "inode",
-	.structure = CONFIG_INODE_TABLE,
-#else
-	.number = HASH_dentry,
-	.title = "Dentry",
-	.objects = "dentries",
-	.finder = "d_lookup",
-	.name = "dentry",
-	.structure = CONFIG_DENTRY_TABLE,
-#endif
-	.counters = counters,
-};
 
 /*
  * Begin with an empty table of 1 << @bits buckets. @object_count and @root_count: the numbers of
@@ -100,30 +63,6 @@ static __always_inline u32 bucket_of(const struct operation *from, u64 *second)
 	*second = name_function_given(from->first, from->name, from->length);
 #endif
 	return cache.trees ? 0 : bucket_function_given(from->first, *second, cache.bits);
-}
-
-/* NULL, or what is wrong. */
-static const char *change(const struct operation *from, u32 bucket, u64 second)
-{
-	struct object *object = &objects[from->object];
-	bool insert = (from->kind & KIND_OPERATION) == HASH_INSERT;
-
-	if (object->there == insert)
-		return insert ? "an object is inserted that is there already"
-			      : "an object is removed that is not there";
-	object->there = insert;
-	if (insert) {
-		object->first = from->first;
-		object->second = second;
-		object->name = from->name;
-		object->length = from->length;
-		T(insert)(&table, &roots[from->root], bucket, object);
-		counters[0].inserts++;
-	} else {
-		T(remove)(&table, &roots[from->root], bucket, object);
-		counters[0].removes++;
-	}
-	return NULL;
 }
 
 /* NULL, or what is wrong. */

@@ -11,15 +11,13 @@ from pathlib import Path
 import pytest
 
 from lab.check.runtests import full_output
+from tests.programs import static_program
 
 HERE = Path(__file__).parent
 
 
 def compile_program(name: str, folder: Path) -> Path:
-    program = folder / name
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Wno-unused-result", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / f"{name}.c"], check=True)
-    return program
+    return static_program(folder / name, HERE / f"{name}.c")
 
 
 # ---- programs --------------------------------------------------------------------------------------------------

@@ -8,16 +8,14 @@ from pathlib import Path
 import pytest
 
 from lab.check.fuzz import calls as fuzz
+from tests.programs import static_program
 
 SOURCE = Path(__file__).parent / "races.c"
 
 
 @pytest.fixture(scope="session")
 def races(tmp_path_factory) -> Path:
-    program = tmp_path_factory.mktemp("races") / "races"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Wno-unused-result", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, SOURCE], check=True)
-    return program
+    return static_program(tmp_path_factory.mktemp("races") / "races", SOURCE)
 
 
 def test_linux_agrees(races, tmp_path):

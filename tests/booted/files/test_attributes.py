@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.programs import static_program
 
 HERE = Path(__file__).resolve().parent
 
 
 @pytest.fixture
 def program(tmp_path):
-    path = tmp_path / "attributes"
-    subprocess.run(["musl-gcc", "-std=gnu11", "-O1", "-static", "-o", path, HERE / "attributes.c"], check=True)
-    return path
+    return static_program(tmp_path / "attributes", HERE / "attributes.c")
 
 
 def test_a_call_passes_over_the_attributes_once(cw_run, program):

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from lab.base.paths import TOP
+from tests.programs import static_program
 
 
 @pytest.mark.parametrize("reserved", [10, 40])
 def test_what_a_commit_frees_can_be_had_at_once(cw_run, tmp_path, reserved):
     program = tmp_path / "reserved"
     source = TOP / "tests/booted/files/reserved.c"
-    subprocess.run(
-        ["musl-gcc", "-static", "-O2", "-Wall", "-Wextra", "-Wno-unused-result", "-o", program, source], check=True
-    )
+    static_program(program, source, flags=["-O2"])
     script = f"""
         mke2fs -b 1024 -m {reserved} /dev/ram0 > /dev/null && mount /dev/ram0 /mnt || exit 1
         /reserved /mnt; umount /mnt

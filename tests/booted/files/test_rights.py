@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.programs import static_program
 
 HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
 def rights(tmp_path_factory) -> Path:
-    program = tmp_path_factory.mktemp("rights") / "rights"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / "rights.c"], check=True)
-    return program
+    return static_program(tmp_path_factory.mktemp("rights") / "rights", HERE / "rights.c")
 
 
 def test_maps_of_a_set_id_program(cw_run, rights):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 
 import pytest
 
 from lab.base.paths import TOP
 from lab.check.fuzz import calls as fuzz
+from tests.programs import static_program
 
 
 @pytest.fixture(scope="session")
@@ -16,9 +16,7 @@ def hostile(tmp_path_factory):
     """All of hostile/ as one static program, which prints "PART: ok" for each of its parts."""
     program = tmp_path_factory.mktemp("hostile") / "hostile"
     sources = sorted((TOP / "tests/booted/hostile").glob("*.c"))
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, *sources], check=True)
-    return program
+    return static_program(program, *sources)
 
 
 def run(cw_run, program, part, argument="", **options):

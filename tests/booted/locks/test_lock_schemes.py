@@ -12,6 +12,7 @@ import pytest
 from lab.base.paths import TOP
 from lab.check.fuzz import both
 from lab.check.runtests import debug_output
+from tests.programs import static_program
 
 HERE = Path(__file__).parent
 SCHEMES = {"others": ["DENTRY_LOCK=bucket", "INODE_LOCK=sequence", "BUFFER_LOCK=sequence", "PAGE_LOCK=rwlock"]}
@@ -33,10 +34,7 @@ echo looked
 
 @pytest.fixture(scope="session")
 def lockless(tmp_path_factory) -> Path:
-    program = tmp_path_factory.mktemp("lockless") / "lockless"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / "lockless.c"], check=True)
-    return program
+    return static_program(tmp_path_factory.mktemp("lockless") / "lockless", HERE / "lockless.c")
 
 
 @pytest.fixture(scope="module")

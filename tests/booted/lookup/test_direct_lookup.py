@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from lab.check.fuzz import calls as fuzz
+from tests.programs import static_program
 
 HERE = Path(__file__).parent
 
@@ -123,7 +123,7 @@ def test_aliases_are_true(cw_run, root, smp):
 
 def test_an_alias_is_not_for_who_has_another_root(cw_run, tmp_path):
     (tmp_path / "jail.c").write_text(JAIL)
-    subprocess.run(["musl-gcc", "-static", "-w", "-o", tmp_path / "jail", tmp_path / "jail.c"], check=True)
+    static_program(tmp_path / "jail", tmp_path / "jail.c", flags=["-w"])
     result = cw_run(["/root/jail"], add=[f"{tmp_path}/jail:/root/jail"])
     assert result.output.decode().split() == ["outside", "inside", "inside"]
 
@@ -143,8 +143,7 @@ echo > end; wait; [ $(readlink /proc/self/ns/mnt) = $own ]; echo END
 def test_namespaces_have_paths_of_their_own(cw_run, tmp_path, smp):
     """One text is another file in each namespace, in turns and at once; and nothing is left of what came and went."""
     program = tmp_path / "namespaces"
-    flags = ["-static", "-O1", "-Wall", "-Wextra", "-Wno-unused-result"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / "namespaces.c"], check=True)
+    static_program(program, HERE / "namespaces.c")
     rounds = f"for i in 1 2 3; do setsid /root/namespaces /root/top$i 100; {fuzz.SETTLED}; echo ROUND; done"
     hits = "sed -n 's/^ hit: \\([0-9]*\\).*/hits \\1/p' /proc/hash/path"
     result = cw_run(script=f"{APPLETS}{hits}; {rounds}; {hits}", add=[f"{program}:/root/namespaces"], smp=smp)

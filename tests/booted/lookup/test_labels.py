@@ -12,6 +12,7 @@ import pytest
 
 from lab.guest import image
 from tests.booted.lookup.test_signatures import build
+from tests.programs import static_program
 
 EACCES = 13
 READ, WRITE, SEARCH = 4, 2, 1
@@ -143,10 +144,7 @@ def story(top: str, changes: int, seed: int) -> Model:
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory) -> Path:
-    made = tmp_path_factory.mktemp("labels") / "labels"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", made, Path(__file__).with_name("labels.c")], check=True)
-    return made
+    return static_program(tmp_path_factory.mktemp("labels") / "labels", Path(__file__).with_name("labels.c"))
 
 
 def files(folder: Path, program: Path, model: Model) -> list[str]:

@@ -12,6 +12,7 @@ from lab.base.paths import TOP
 from lab.run import machine
 from tests.booted.lookup.test_direct_lookup import FOUND, SCRIPT
 from tests.lab.test_workload import results
+from tests.programs import static_program
 
 # So many directories with a file that some 17 pairs of their paths have the same 16 bits of signature, half of these differing
 # in the directory alone: each is opened again and again, and has its number in it. OTHER is what should not be said.
@@ -30,10 +31,7 @@ SETTINGS = {"aes": (), "siphash": (), "text": ("SIGNATURE_BITS=16",)}
 
 @pytest.fixture(scope="module")
 def registers(tmp_path_factory) -> Path:
-    program = tmp_path_factory.mktemp("registers") / "registers"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, Path(__file__).with_name("registers.c")], check=True)
-    return program
+    return static_program(tmp_path_factory.mktemp("registers") / "registers", Path(__file__).with_name("registers.c"))
 
 
 def build(folder: Path, monkeypatch, *settings: str) -> None:

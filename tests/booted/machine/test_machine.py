@@ -16,6 +16,7 @@ from lab.build.kernel import build_lock, kernel_image
 from lab.guest import iso
 from lab.guest.image import Ext2
 from lab.run import machine
+from tests.programs import static_program
 
 LOAD = """
 cd /root
@@ -225,8 +226,7 @@ def test_contended_locks(cw_run):
 def test_vector_registers(cw_run, tmp_path, cpus):
     """Each thread's own, across switches, forks and signals, and in a signal's frame: vectors.c, as on Linux."""
     program = tmp_path / "vectors"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, Path(__file__).parent / "vectors.c"], check=True)
+    static_program(program, Path(__file__).parent / "vectors.c")
     here = subprocess.run([program], capture_output=True, check=True).stdout
     result = cw_run(["/root/vectors"], add=[f"{program}:/root/vectors"], smp=cpus)
     assert result.output == here == b"ok forked\nok frame\nok workers\n"
@@ -235,8 +235,7 @@ def test_vector_registers(cw_run, tmp_path, cpus):
 def test_process_numbers_begin_anew(cw_run, tmp_path):
     """All 32768 of them are given out; those of sessions and groups whose leaders have ended are passed over."""
     program = tmp_path / "numbers"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Wno-unused-result"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, Path(__file__).parent / "numbers.c"], check=True)
+    static_program(program, Path(__file__).parent / "numbers.c")
     result = cw_run(["/root/numbers"], add=[f"{program}:/root/numbers"], debug=False)
     assert result.output == b"1 rounds, 0 that were used\n"
 

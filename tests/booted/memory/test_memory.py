@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import static_program
+
 HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
 def memory_program(tmp_path_factory) -> Path:
-    program = tmp_path_factory.mktemp("memory") / "memory"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, *sorted((HERE / "checks").glob("*.c"))], check=True)
-    return program
+    return static_program(tmp_path_factory.mktemp("memory") / "memory", *sorted((HERE / "checks").glob("*.c")))
 
 
 def outcomes(output: bytes) -> list[str]:
@@ -45,7 +44,7 @@ def costs(cw_run, program: Path, count: int) -> dict[str, tuple[int, int]]:
 
 def test_the_cost_of_an_area_does_not_grow_with_their_number(cw_run, tmp_path):
     program = tmp_path / "areas"
-    subprocess.run(["musl-gcc", "-std=gnu11", "-O1", "-static", "-o", program, HERE / "areas.c"], check=True)
+    static_program(program, HERE / "areas.c")
     few, many = costs(cw_run, program, 1000), costs(cw_run, program, 32000)
     assert len(few) == len(many) == 5
     for pattern in few:

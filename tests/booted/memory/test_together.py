@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import static_program
+
 PARTS = 12
 
 
 @pytest.fixture(scope="session")
 def together(tmp_path_factory) -> Path:
-    program = tmp_path_factory.mktemp("together") / "together"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, Path(__file__).parent / "together.c"], check=True)
-    return program
+    return static_program(tmp_path_factory.mktemp("together") / "together", Path(__file__).parent / "together.c")
 
 
 def test_linux_agrees(together, tmp_path):

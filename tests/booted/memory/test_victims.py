@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.programs import static_program
 
 
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_the_small_one_first_and_the_large_one_never(cw_run, tmp_path, cpus):
     program = tmp_path / "victims"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Wno-unused-result"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, Path(__file__).parent / "victims.c"], check=True)
+    static_program(program, Path(__file__).parent / "victims.c")
     result = cw_run(["/root/victims"], add=[f"{program}:/root/victims"], mem="64M", smp=cpus)
     lines = result.output.decode().replace("\r", "").splitlines()
     assert lines == ["small: signal 9", "large: lives", "we: took enough"]

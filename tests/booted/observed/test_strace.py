@@ -12,16 +12,14 @@ import pytest
 from lab.base import syscalls
 from lab.check import syscalls as page
 from lab.check.runtests import full_output
+from tests.programs import static_program
 
 HERE = Path(__file__).parent
 RECORD = HERE / "traced.txt"
 
 
 def compile_traced(folder: Path) -> Path:
-    program = folder / "traced"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wno-unused-result"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / "traced.c"], check=True)
-    return program
+    return static_program(folder / "traced", HERE / "traced.c")
 
 
 def comparable(text: str) -> list[str]:
@@ -113,7 +111,7 @@ def test_the_log_names_calls_that_are_missing_but_not_those_only_tried(cw_run, t
     source = tmp_path / "refused.c"
     source.write_text("#include <stdlib.h>\n#include <unistd.h>\n#include <sys/syscall.h>\n#include <errno.h>\n"
         "int main(int n, char **numbers) { while (--n) if (syscall(atoi(numbers[n])) != -1 || errno != ENOSYS) return 1; return 0; }\n")  # fmt: skip
-    subprocess.run(["musl-gcc", "-static", "-o", tmp_path / "refused", source], check=True)
+    static_program(tmp_path / "refused", source)
     numbers = " ".join(str(number) for number in [*tried, missing, missing])
     result = cw_run(script=f"/refused {numbers} && dmesg", add=[f"{tmp_path}/refused:/refused"])
     said = re.findall(rb"system call (\d+) is not there", result.output)

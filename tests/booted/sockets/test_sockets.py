@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import errno
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from lab.check.fuzz import calls as fuzz
+from tests.programs import static_program
 
 TOO_MANY = -errno.ETOOMANYREFS
 SAID = [
@@ -25,10 +25,7 @@ SAID = [
 
 @pytest.fixture(scope="session")
 def limits(tmp_path_factory) -> Path:
-    program = tmp_path_factory.mktemp("sockets") / "limits"
-    flags = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, Path(__file__).parent / "limits.c"], check=True)
-    return program
+    return static_program(tmp_path_factory.mktemp("sockets") / "limits", Path(__file__).parent / "limits.c")
 
 
 @pytest.mark.parametrize(("root", "cpus", "full"), [("ext2", 2, False), ("tmpfs", 1, False), ("tmpfs", 4, True)])
@@ -55,7 +52,7 @@ def test_without_the_room_no_family_is_known(cw_run, tmp_path):
         'printf("%d ", listen(0, 1) < 0 ? errno : 0);\n'
         'printf("%d\\n", getgrouplist("root", 0, groups, &n)); return 0; }\n'
     )
-    subprocess.run(["musl-gcc", "-static", "-o", tmp_path / "none", source], check=True)
+    static_program(tmp_path / "none", source)
     result = cw_run(script="/none; dmesg | grep -A1 'call '", add=[f"{tmp_path}/none:/none"], debug=False)
     said = result.output.decode().splitlines()
     assert said[0] == f"{errno.EAFNOSUPPORT} {errno.EAFNOSUPPORT} {errno.ENOTSOCK} {errno.ENOSYS} 1"

@@ -7,21 +7,19 @@ The same programs on Linux, in the same machine.
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.programs import static_program
+
 HERE = Path(__file__).parent
-FLAGS = ["-std=gnu11", "-O1", "-static", "-Wall", "-Wextra", "-Werror"]
 MEGABYTES = 128  # of the disk
 PARTS = ["pattern", "forks", "together", "dontneed", "rights", "shared", "locked", "off", "full"]
 
 
 def built(folder: Path, name: str) -> Path:
-    program = folder / name
-    subprocess.run(["musl-gcc", *FLAGS, "-o", program, HERE / f"{name}.c"], check=True)
-    return program
+    return static_program(folder / name, HERE / f"{name}.c")
 
 
 @pytest.fixture(scope="session")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 
 import pexpect
 import pytest
 
 from lab.base.paths import TOP
 from lab.check.runtests import debug_output
+from tests.programs import static_program
 
 # The lengths of the reads, and what is typed; \x04 is Ctrl-D.
 SHORT = [
@@ -35,8 +35,7 @@ LONG = [
 def program(tmp_path_factory):
     found = tmp_path_factory.mktemp("reads") / "reads"
     source = TOP / "tests/booted/terminal/reads.c"
-    subprocess.run(["musl-gcc", "-static", "-O2", "-Wall", "-Wextra", "-Werror", "-o", found, source], check=True)
-    return found
+    return static_program(found, source, flags=["-O2"])
 
 
 def type_at(child: pexpect.spawn, cases: list[tuple[str, str]]) -> list[str]:

@@ -6,7 +6,6 @@ import base64
 import os
 import re
 import signal
-import subprocess
 import termios
 import time
 
@@ -15,6 +14,7 @@ import pytest
 
 from lab.base.paths import TOP
 from lab.check.runtests import debug_output
+from tests.programs import static_program
 
 PROMPT = r"root@chainwalk:[^#]*# "
 SETTLE = 0.7  # for what was started to be reading
@@ -25,8 +25,7 @@ def terminal_program(tmp_path_factory):
     """terminal.c, which prints what the terminal's system calls answer."""
     program = tmp_path_factory.mktemp("terminal") / "terminal"
     source = TOP / "tests/booted/terminal/terminal.c"
-    subprocess.run(["musl-gcc", "-static", "-O2", "-o", program, source], check=True)
-    return program
+    return static_program(program, source, flags=["-O2"])
 
 
 def test_system_calls_answer_as_on_linux(cw_run, terminal_program):

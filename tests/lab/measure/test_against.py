@@ -14,6 +14,7 @@ from lab.base.paths import TOP, LabError
 from lab.build.kernel import effective_config
 from lab.measure import against, instructions
 from lab.run import machine
+from tests.programs import static_program
 
 HERE = Path(__file__).resolve().parent
 LOCKED_A_COMPONENT = {"bucket": 3, "rcu": 0}  # the bucket's lock, a reference taken and one dropped
@@ -27,10 +28,7 @@ def counted(command: str, tmp_path, **options) -> tuple[machine.Result, instruct
 
 @pytest.fixture
 def locked(tmp_path) -> Path:
-    program = tmp_path / "locked"
-    flags = ["-std=gnu11", "-O2", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / "locked.c"], check=True)
-    return program
+    return static_program(tmp_path / "locked", HERE / "locked.c", flags=["-O2"])
 
 
 def test_instructions_are_counted_and_told_apart(tmp_path, locked):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lab.browser import started_chromium
+from tests.lab.browser import started_chromium, watched
 
 
 @pytest.fixture(scope="session")
@@ -39,22 +39,11 @@ def opened(browser, page_file):
 @pytest.fixture
 def visit(browser, page_file):
     """Open the page anew; at the end nothing may have been complained about, asked for elsewhere, or popped up."""
-    contexts, faults = [], []
+    with watched(browser, ("file:", "data:", "blob:")) as window:
 
-    def opened(address="", **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: faults.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        allowed = ("file:", "data:", "blob:")
-        page.on("request", lambda request: request.url.startswith(allowed) or faults.append(request.url))
-        page.goto(page_file.as_uri() + address)
-        page.wait_for_selector("body[data-ready=yes]")
-        return page
+        def opened(address="", **options):
+            page = window(page_file.as_uri() + address, **options)
+            page.wait_for_selector("body[data-ready=yes]")
+            return page
 
-    yield opened
-    for context in contexts:
-        context.close()
-    assert not faults
+        yield opened

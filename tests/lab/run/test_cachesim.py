@@ -17,6 +17,7 @@ from lab.run.cachesim.sums import ALWAYS
 from lab.run.qemu.plugin import interface_version
 from lab.sweep.plan import Plan
 from lab.sweep.validate import load
+from tests.programs import static_program
 
 HERE = Path(__file__).resolve().parent
 # For memorywalk.c: 16 sets of 4 ways, and 64 sets of 4 ways.
@@ -156,10 +157,7 @@ def test_cycles_are_charged_by_where_a_line_is_found():
 
 @pytest.fixture(scope="module")
 def memorywalk(tmp_path_factory):
-    program = tmp_path_factory.mktemp("memorywalk") / "memorywalk"
-    flags = ["-std=gnu11", "-O2", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / "memorywalk.c"], check=True)
-    return program
+    return static_program(tmp_path_factory.mktemp("memorywalk") / "memorywalk", HERE / "memorywalk.c", flags=["-O2"])
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from lab.run.cachesim import several, simulation
 from lab.run.cachesim.several import MACHINES, is_several, parse_machine
 from lab.run.options import SHORT_TURNS, Options
 from lab.run.own_folder import own_folder
+from tests.programs import static_program
 
 HERE = Path(__file__).resolve().parent
 SMALL = "cpus=4,group=4,line=64,first=4K/4,second=64K/4,cost=10/0/200/100/100/60/0,clock=1000"
@@ -91,10 +92,7 @@ def test_the_slowest_of_those_that_are_done_counts():
 
 @pytest.fixture(scope="module")
 def sharing(tmp_path_factory):
-    program = tmp_path_factory.mktemp("sharing") / "sharing"
-    flags = ["-std=gnu11", "-O2", "-static", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["musl-gcc", *flags, "-o", program, HERE / "sharing.c"], check=True)
-    return program
+    return static_program(tmp_path_factory.mktemp("sharing") / "sharing", HERE / "sharing.c", flags=["-O2"])
 
 
 @pytest.fixture

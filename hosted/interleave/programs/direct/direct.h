@@ -1,6 +1,6 @@
 /*
- * direct.h - for programs of direct lookup: what a path leads to, and who looks for it all the while
- * that others change the tree.
+ * direct.h - for programs of direct lookup: what a path leads to, and who looks for it all the
+ * while that others change the tree.
  */
 #pragma once
 
@@ -86,6 +86,49 @@ static inline void never_find(void *path)
 {
 	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user())
 		leads_nowhere(path);
+}
+
+/* Whose threads share what they may reach, for try_as_subject(). */
+static struct cred *subject __maybe_unused;
+/* Odd: what the subject looks for is forbidden, by a call that has returned, until it is even. */
+static atomic_t forbidden __maybe_unused;
+
+/* Made before tasks run, which share what it copies. */
+static inline struct cred *new_stranger(void)
+{
+	struct cred *cred = prepare_cred();
+
+	cred->uid = cred->euid = cred->suid = STRANGER;
+	cred->gid = cred->egid = cred->sgid = STRANGER;
+	return cred;
+}
+
+static inline void be_root(void)
+{
+	set_cred(get_cred(&init_cred));
+}
+
+static inline void try_as_subject(void *path)
+{
+	set_cred(get_cred(subject));
+	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user()) {
+		int before = atomic_read(&forbidden);
+		int error = stat_path(path);
+
+		CHECK(error == 0 || error == -EACCES);
+		if (before % 2 && atomic_read(&forbidden) == before)
+			CHECK_EQUAL(error, -EACCES);
+	}
+	be_root();
+}
+
+/* Who has it looks for @path often enough to be let in without being asked, if he was let in
+ * before. */
+static inline void look_often(struct cred *cred, const char *path)
+{
+	set_cred(get_cred(cred));
+	world_warm(path);
+	be_root();
 }
 
 /* A file system with /mnt/up/dir/file, which is remembered. */

@@ -9,20 +9,13 @@
 
 #ifdef CONFIG_SECURITY_LABELS
 
-/* A stranger's credential with that label. Made before tasks run, which share what it copies. */
+/* A stranger's credential with that label. */
 static struct cred *new_subject(const char *label)
 {
-	struct cred *cred = prepare_cred();
+	struct cred *cred = new_stranger();
 
-	cred->uid = cred->euid = cred->suid = STRANGER;
-	cred->gid = cred->egid = cred->sgid = STRANGER;
 	cred->label = label_get(label, strlen(label));
 	return cred;
-}
-
-static void be_root(void)
-{
-	set_cred(get_cred(&init_cred));
 }
 
 /* Who has it has looked for @path often enough that he would be let in without being asked. */
@@ -30,9 +23,7 @@ static struct cred *known_subject(const char *label, const char *path)
 {
 	struct cred *cred = new_subject(label);
 
-	set_cred(get_cred(cred));
-	world_warm(path);
-	be_root();
+	look_often(cred, path);
 	return cred;
 }
 
@@ -55,22 +46,6 @@ static void set_rule(const char *line)
 
 /* Whose threads share what they may reach. */
 static struct cred *clerk, *guest, *climber;
-/* Odd: what the clerk looks for is forbidden, by a call that has returned, until it is even. */
-static atomic_t forbidden;
-
-static void try_as_clerk(void *path)
-{
-	set_cred(get_cred(clerk));
-	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user()) {
-		int before = atomic_read(&forbidden);
-		int error = stat_path(path);
-
-		CHECK(error == 0 || error == -EACCES);
-		if (before % 2 && atomic_read(&forbidden) == before)
-			CHECK_EQUAL(error, -EACCES);
-	}
-	be_root();
-}
 
 static void label_and_take(void *directory)
 {
@@ -100,12 +75,12 @@ static void forbid_and_allow(void *unused)
 static void change_all_the_while(void (*change)(void *), char *path)
 {
 	atomic_set(&forbidden, 0);
-	clerk = known_subject("clerk", path);
-	task_start(try_as_clerk, path);
-	task_start(try_as_clerk, path);
+	subject = known_subject("clerk", path);
+	task_start(try_as_subject, path);
+	task_start(try_as_subject, path);
 	task_start(change, "/mnt/up");
 	ring_run();
-	put_cred(clerk);
+	put_cred(subject);
 	world_unmount();
 }
 

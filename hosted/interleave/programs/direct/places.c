@@ -188,35 +188,11 @@ RING_PROGRAM(direct_start_moves, world_tmpfs, 60)
 
 /* ---- who may --------------------------------------------------------------------------------- */
 
-static struct cred *stranger; /* whose threads share what he may reach */
-
-/* He has looked for @path often enough that he would be let in without being asked, if he was let
- * in before. */
+/* The subject is a stranger, who has looked for @path often. */
 static void make_stranger(const char *path)
 {
-	stranger = prepare_cred();
-	stranger->uid = stranger->euid = stranger->suid = STRANGER;
-	stranger->gid = stranger->egid = stranger->sgid = STRANGER;
-	set_cred(get_cred(stranger));
-	world_warm(path);
-	set_cred(get_cred(&init_cred));
-}
-
-/* Odd: what the stranger looks for is forbidden, by a call that has returned, until it is even. */
-static atomic_t forbidden;
-
-static void try_as_stranger(void *path)
-{
-	set_cred(get_cred(stranger));
-	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user()) {
-		int before = atomic_read(&forbidden);
-		int error = stat_path(path);
-
-		CHECK(error == 0 || error == -EACCES);
-		if (before % 2 && atomic_read(&forbidden) == before)
-			CHECK_EQUAL(error, -EACCES);
-	}
-	set_cred(get_cred(&init_cred));
+	subject = new_stranger();
+	look_often(subject, path);
 }
 
 static void forbid_and_allow(void *directory)
@@ -242,12 +218,12 @@ static void change_rights(void (*change)(void *), umode_t mode, uid_t owner, cha
 	CHECK_EQUAL(vfs_chmod(&directory, mode), 0);
 	CHECK_EQUAL(vfs_chown(&directory, owner, 0), 0);
 	make_stranger(path);
-	task_start(try_as_stranger, path);
-	task_start(try_as_stranger, path);
+	task_start(try_as_subject, path);
+	task_start(try_as_subject, path);
 	task_start(change, &directory);
 	ring_run();
 	path_put(&directory);
-	put_cred(stranger);
+	put_cred(subject);
 	world_unmount();
 }
 
@@ -281,13 +257,13 @@ RING_PROGRAM(direct_epochs_differ, world_tmpfs, 100)
 		prefix_last_version += 1ull << 32;
 		prefix_last_version = prefix_last_version >> 32 << 32 | (u32)version;
 		CHECK_EQUAL(vfs_chmod(&directory, 0), 0);
-		set_cred(get_cred(stranger));
+		set_cred(get_cred(subject));
 		CHECK_EQUAL(stat_path("/mnt/up/dir/file"), -EACCES);
-		set_cred(get_cred(&init_cred));
+		be_root();
 		CHECK_EQUAL(vfs_chmod(&directory, 0755), 0);
 	}
 	path_put(&directory);
-	put_cred(stranger);
+	put_cred(subject);
 	world_unmount();
 #endif
 }
@@ -331,10 +307,10 @@ static void make_private(void *unused)
 
 static void never_reach(void *path)
 {
-	set_cred(get_cred(stranger));
+	set_cred(get_cred(subject));
 	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user())
 		CHECK(stat_path(path) != 0);
-	set_cred(get_cred(&init_cred));
+	be_root();
 }
 
 RING_PROGRAM(direct_private, world_tmpfs, 100)
@@ -347,7 +323,7 @@ RING_PROGRAM(direct_private, world_tmpfs, 100)
 	task_start(look_whether, "/mnt/up/dir/secret");
 	task_start(make_private, NULL);
 	ring_run();
-	put_cred(stranger);
+	put_cred(subject);
 	world_unmount();
 }
 
@@ -361,16 +337,16 @@ RING_PROGRAM(direct_alias_closed, world_tmpfs, 60)
 	task_start(never_reach, "/mnt/up/closed/../dir/file");
 	task_start(look_whether, "/mnt/up/closed/../dir/file");
 	ring_run();
-	put_cred(stranger);
+	put_cred(subject);
 	world_unmount();
 }
 
 /* He stands where he could not go any more: from there he finds all, from the root nothing. */
 static void find_as_stranger(void *path)
 {
-	set_cred(get_cred(stranger));
+	set_cred(get_cred(subject));
 	find_from_there(path);
-	set_cred(get_cred(&init_cred));
+	be_root();
 }
 
 RING_PROGRAM(direct_kept_rights, world_tmpfs, 60)
@@ -386,7 +362,7 @@ RING_PROGRAM(direct_kept_rights, world_tmpfs, 60)
 	task_start(never_reach, "/mnt/up/dir/sub/file");
 	ring_run();
 	CHECK_EQUAL(sys_chdir("/"), 0);
-	put_cred(stranger);
+	put_cred(subject);
 	world_unmount();
 }
 
@@ -401,12 +377,12 @@ RING_PROGRAM(direct_chmod_mount, world_tmpfs, 60)
 	make_file("/mnt/up/dir/file");
 	CHECK_EQUAL(find_path("/mnt/up", 0, &directory), 0);
 	make_stranger("/mnt/up/dir/file");
-	task_start(try_as_stranger, "/mnt/up/dir/file");
-	task_start(try_as_stranger, "/mnt/up/dir/file");
+	task_start(try_as_subject, "/mnt/up/dir/file");
+	task_start(try_as_subject, "/mnt/up/dir/file");
 	task_start(forbid_and_allow, &directory);
 	ring_run();
 	path_put(&directory);
-	put_cred(stranger);
+	put_cred(subject);
 	CHECK_EQUAL(sys_umount2("/mnt/up/dir", 0), 0);
 	world_unmount();
 }

@@ -57,7 +57,7 @@ RING_PROGRAM(direct_each_once, world_tmpfs, 60)
 static bool both_ways_known(void)
 {
 	bool found = true;
-#if CONFIG_DIRECT_PATHS + 0 > 1 /* it is empty without direct lookup */
+#if CONFIG_DIRECT_PATHS > 1
 	found = false;
 	for (u32 bucket = 0; bucket < path_cache_hash.entries; bucket++) {
 		struct direct_entry *entry = NULL;

@@ -11,7 +11,7 @@ import re
 
 import pytest
 
-from tests.lab.browser import CONTRASTS, DESK, OVERFLOW, PHONE, require_chromium, started_chromium
+from tests.lab.browser import CONTRASTS, DESK, OVERFLOW, PHONE, require_chromium, started_chromium, watched
 from tests.lab.report.report_samples import CURVE, HOSTILE, TEXT, section
 
 require_chromium("the page of ./cw report")
@@ -43,23 +43,8 @@ def browser():
 @pytest.fixture
 def visit(browser, page_file):
     """Open a page; at the end nothing may have been complained about, asked for elsewhere, or popped up."""
-    contexts, faults = [], []
-
-    def opened(name="report.html", **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: faults.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or faults.append(request.url))
-        page.goto(page_file.with_name(name).as_uri())
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert not faults
+    with watched(browser, ("file:", "data:")) as window:
+        yield lambda name="report.html", **options: window(page_file.with_name(name).as_uri(), **options)
 
 
 @pytest.mark.parametrize("name", PAGES)
