@@ -9,22 +9,10 @@
 #include <arch/boot.h>
 
 #include "fs/start.h"
-#ifdef CONFIG_SWAP
-#include "fs/swap/start.h"
-#endif
 #include "fs/writeback.h"
-#ifdef CONFIG_XATTR
-#include "fs/xattr/xattr.h"
-#endif
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"
-#ifdef CONFIG_INOTIFY
-#include "kernel/inotify/inotify.h"
-#endif
 #include "kernel/proc/process.h"
-#ifdef CONFIG_RARE_CALLS
-#include "kernel/rare/rare.h"
-#endif
 #include "kernel/sys/syscalls.h"
 #include "kernel/tty/tty.h"
 #include "mm/space/vm.h"
@@ -34,12 +22,19 @@ __noreturn void kernel_main(u32 magic, phys_addr_t info);
 #ifdef CONFIG_PROFILE
 #include <arch/report.h>
 
+#include "core/base/room.h"
 #include "fs/proc/proc.h"
 
 static const struct proc_node profile_nodes[] = {
 	{"profile", PROC_FILE | 0200, .show = proc_profile_show, .write = proc_profile_write},
 	{NULL},
 };
+
+static void profile_start(void)
+{
+	proc_register(profile_nodes);
+}
+ROOM_START(profile_start);
 #endif
 
 /*
@@ -70,19 +65,18 @@ static void options_init(void)
 		pr_err("command line: too many words or characters, the rest is ignored\n");
 }
 
+/* Optional rooms': ROOM_START(). */
+extern void (*const __start_room_starts[])(void), (*const __stop_room_starts[])(void);
+
 static int start_rest(void *unused)
 {
+	for (void (*const *start)(void) = __start_room_starts; start < __stop_room_starts; start++)
+		(*start)();
 	mem_devices_init();
 	tty_init();
-#ifdef CONFIG_DISK_MODEL
-	disk_model_init();
-#endif
 	ramdisk_init();
 	virtio_blk_init();
 	writeback_start();
-#ifdef CONFIG_SWAP
-	swap_files_init();
-#endif
 	init_start();
 	hash_report_serve();
 }
@@ -107,22 +101,7 @@ void kernel_main(u32 magic, phys_addr_t info)
 	sched_init(&idle_tasks[0], &init_cred);
 	task_init();
 	oom_killer = oom_kill;
-#ifdef CONFIG_RARE_CALLS
-	rare_init();
-#endif
-#ifdef CONFIG_STRACE
-	trace_init();
-#endif
-#ifdef CONFIG_PROFILE
-	proc_register(profile_nodes);
-#endif
 	vfs_init();
-#ifdef CONFIG_XATTR
-	xattr_init();
-#endif
-#ifdef CONFIG_INOTIFY
-	inotify_init();
-#endif
 	if (random_fixed)
 		scatter_memory();
 	arch_smp_init();

@@ -256,5 +256,6 @@ struct inode *ext2_new_inode(struct inode *dir, umode_t mode)
 	inode->generation = (u32)random_u64();
 	ext2_set_operations(inode);
 	insert_inode_hash(inode);
-	return ERR_PTR(if_labels(label_made(inode))) ?: inode;
+	error = if_labels(label_made(inode));
+	return error ? ERR_PTR(error) : inode;
 }

@@ -71,11 +71,6 @@ enum step {
 	STEP_TO_ROOT, STEP_UP_FROM_ROOT, STEP_THROUGH_LINK, STEP_UNCACHED,
 	STEPPED_TO_MOUNT, STEPPED_UP, STEPPED_BY_LINK,
 };
-/* path_lookup() in its two parts, for a walk that is else all zero: to @dfd, or the root (-EBADF,
- * and nothing is to be let go); and from there to the end of @name, whatever comes of it. */
-struct walk;
-int walk_begin(struct walk *walk, int dfd, bool at_root);
-int walk_finish(struct walk *walk, const char *name, struct path *path);
 #endif
 
 struct walk {
@@ -94,3 +89,10 @@ struct walk {
 	const char *rest[MAXSYMLINKS];
 	struct held_link held[MAXSYMLINKS];
 };
+
+#ifdef CONFIG_OPENAT2
+/* path_lookup() in its two parts, for a walk that is else all zero: to @dfd, or the root (-EBADF,
+ * and nothing is to be let go); and from there to the end of @name, whatever comes of it. */
+int walk_begin(struct walk *walk, int dfd, bool at_root);
+int walk_finish(struct walk *walk, const char *name, struct path *path);
+#endif

@@ -4,6 +4,7 @@
  * swap_mutex guards the table of what is in use. It is not held while swapoff empties an area,
  * which may take long: that is `leaving`. It is outside of all locks of file systems.
  */
+#include "core/base/room.h"
 #include "fs/calls/calls.h"
 #include "fs/file/open.h"
 #include "fs/path/super.h"
@@ -214,3 +215,4 @@ void swap_files_init(void)
 	proc_register(nodes);
 	swap_start();
 }
+ROOM_START(swap_files_init);

@@ -1,4 +1,4 @@
-/* start.h - swap at start-up, for kernel/main.c. */
+/* start.h - swap at start-up: ROOM_START(), and the hosted build. */
 #pragma once
 
 /* Boot, before /proc is mounted, when threads can be made: /proc/swaps, and swap's thread. */

@@ -1,6 +1,7 @@
 /*
  * start.c - which file systems keep extended attributes, and how.
  */
+#include "core/base/room.h"
 #include "fs/devfs/special.h"
 #include "fs/ext2/ext2.h"
 #include "fs/tmpfs/tmpfs.h"
@@ -12,3 +13,4 @@ void xattr_init(void)
 	tmpfs_filesystem.xattrs = &tmpfs_xattrs;
 	devtmpfs_filesystem.xattrs = &tmpfs_xattrs;
 }
+ROOM_START(xattr_init);

@@ -36,5 +36,5 @@ DEFINE_FREE(xattrs, struct xattr *, xattr_free(variable))
 
 /* What the file systems keep: ext2.c, tmpfs.c. */
 extern const struct xattr_operations ext2_xattrs, tmpfs_xattrs;
-/* At start-up: from now on they have attributes. */
+/* At start-up (ROOM_START(); the hosted build calls it): from now on they have attributes. */
 void xattr_init(void);

@@ -22,9 +22,8 @@ void virtio_blk_init(void);
 
 /*
  * Completes the RAM disk's request, whose bytes were copied, when a disk would have served it; any
- * context. NULL: each is completed at once. disk_model_init() (kernel/drivers/model) sets it if
- * ramdisk_model= describes a disk; before ramdisk_init(), which else says that it does not.
+ * context. NULL: each is completed at once. kernel/drivers/model sets it at its start if
+ * ramdisk_model= describes a disk; ramdisk_init() else says that it does not.
  */
 struct block_request;
 extern void (*ramdisk_model)(struct block_request *request);
-void disk_model_init(void);

@@ -109,5 +109,3 @@ void watches_unmount(const struct super_block *sb);
 /* ---- tell.c ---------------------------------------------------------------------------------- */
 
 extern const struct notify_operations inotify_operations;
-/* At start-up, before /proc is mounted. watches.c */
-void inotify_init(void);

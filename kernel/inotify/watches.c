@@ -9,6 +9,7 @@
  * What is in it already is told when the watch begins, under the directory's lock, so that no name
  * comes or goes in between.
  */
+#include "core/base/room.h"
 #include "core/memory/slab.h"
 #include "fs/proc/proc.h"
 #include "kernel/inotify/inotify.h"
@@ -243,10 +244,11 @@ static const struct proc_node fs_nodes[] = {
 	{NULL},
 };
 
-void inotify_init(void)
+static void inotify_start(void)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(buckets); i++)
 		INIT_LIST_HEAD(&buckets[i]);
 	notify_operations = &inotify_operations;
 	proc_register_fs(fs_nodes);
 }
+ROOM_START(inotify_start);

@@ -1,7 +1,11 @@
-/* label_files.c - see label_files.h. The errors are those of Linux's Smack. */
+/*
+ * label_files.c - labels as processes have them: /proc/labels, the rules, which root writes; and
+ * /proc/PID/attr/current, a process's label, which it writes itself, as root. The labels: fs/label.
+ * The errors are those of Linux's Smack.
+ */
+#include "core/base/room.h"
 #include "fs/label/label.h"
 #include "fs/proc/proc.h"
-#include "kernel/label/label_files.h"
 #include "kernel/proc/info/status.h"
 #include "kernel/proc/process.h"
 
@@ -73,8 +77,9 @@ static const struct proc_node nodes[] = {
 	{NULL},
 };
 
-void label_files_init(void)
+static void label_files_start(void)
 {
 	info_register(process_nodes);
 	proc_register(nodes);
 }
+ROOM_START(label_files_start);

@@ -2,8 +2,8 @@
  * cpu_timers.c - ITIMER_VIRTUAL and ITIMER_PROF, the interval timers of setitimer(2) that count the
  * CPU time of a process. They count down by the scheduler's ticks (10 ms), and are as coarse.
  */
+#include "core/base/room.h"
 #include "kernel/proc/process.h"
-#include "kernel/rare/rare.h"
 
 static void count_down(struct process *process, int which, int signo)
 {
@@ -31,7 +31,8 @@ static void timers_tick(struct task *task, bool user)
 	count_down(process, ITIMER_PROF, SIGPROF);
 }
 
-void cpu_timers_init(void)
+static void cpu_timers_start(void)
 {
 	sched_tick_hook = timers_tick;
 }
+ROOM_START(cpu_timers_start);

@@ -2,16 +2,13 @@
  * process_files.c - what few programs ask /proc/PID: oom_score and oom_score_adj, which sshd and
  * the like set; ns, by which containers are told apart.
  */
+#include "core/base/room.h"
 #include "fs/proc/proc.h"
-#ifdef CONFIG_SECURITY_LABELS
-#include "kernel/label/label_files.h"
-#endif
 #ifdef CONFIG_MOUNT_NS
 #include "kernel/namespace/mount_namespace.h"
 #endif
 #include "kernel/proc/info/status.h"
 #include "kernel/proc/process.h"
-#include "kernel/rare/rare.h"
 
 /* ---- who ends when memory is out ------------------------------------------------------------- */
 
@@ -127,11 +124,8 @@ static const struct proc_node nodes[] = {
 	{NULL},
 };
 
-void rare_init(void)
+static void process_files_start(void)
 {
-	cpu_timers_init();
 	info_register(nodes);
-#ifdef CONFIG_SECURITY_LABELS
-	label_files_init();
-#endif
 }
+ROOM_START(process_files_start);

@@ -15,7 +15,3 @@ extern const syscall_function syscall_table[SYSCALL_LIMIT];
  * traced, 0. */
 extern u32 syscall_count;
 s64 syscall_other(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
-
-/* Trace the job if the command line has `strace`: records `call` and `result` on the control port
- * (docs/kernel/control-port.md). */
-void trace_init(void);

@@ -9,6 +9,7 @@
  */
 #include <arch/process.h>
 
+#include "core/base/room.h"
 #include "core/log/text.h"
 #include "kernel/proc/process.h"
 #include "kernel/sys/syscalls.h"
@@ -131,9 +132,11 @@ s64 syscall_other(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 	return result;
 }
 
-void trace_init(void)
+/* If the command line has `strace`: its job is traced. */
+static void trace_start(void)
 {
 	tracing = cmdline_flag("strace");
 	if (tracing)
 		syscall_count = 0;
 }
+ROOM_START(trace_start);

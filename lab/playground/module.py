@@ -28,7 +28,7 @@ WORDS = (64, 32)
 FLAGS = (
     "--target=wasm32", "-mbulk-memory", "-std=gnu11", "-O2", "-ffreestanding", "-fno-strict-aliasing", "-fno-strict-overflow",
     "-fno-delete-null-pointer-checks", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-unused-function",
-    "-DCONFIG_HASH_STATS=1", f"-include{HERE}/words.h", f"-I{HERE}", f"-I{TOP}",
+    "-DCONFIG_HASH_STATS=1", f"-include{HERE}/words.h", f"-I{HERE}", f"-I{TOP}/hosted/include", f"-I{TOP}",
 )  # fmt: skip
 LINKED = ("--no-entry", "--export-dynamic", "--export-table", "--growable-table", "--strip-all", "--gc-sections", "-O2")
 
@@ -90,7 +90,7 @@ def digest() -> str:
     """Of all that the module is made of."""
     said = subprocess.run(["clang", "--version"], capture_output=True, text=True, check=False).stdout
     total = hashlib.sha256(f"{said} {FLAGS} {LINKED}".encode())
-    rooms = [TOP / "hash", TOP / "core", HERE, TOP / "lab/record"]
+    rooms = [TOP / "hash", TOP / "core", HERE, TOP / "lab/record", TOP / "hosted/include"]
     files = sorted(path for room in rooms for path in room.rglob("*") if path.suffix in (".c", ".h", ".def"))
     for path in (*files, TOP / "hash/choose.py", Path(__file__)):
         total.update(str(path.relative_to(TOP)).encode() + b"\0" + path.read_bytes())

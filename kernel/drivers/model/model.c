@@ -16,6 +16,7 @@
  * track nor a flush costs anything: tracks are skewed, and there is no cache of writes. Without a
  * stroke nothing moves or turns. docs/lab/simulated/disk-model.md has the numbers of some disks.
  */
+#include "core/base/room.h"
 #include "fs/block/block.h"
 #include "kernel/drivers/drivers.h"
 
@@ -101,7 +102,7 @@ static void queue_request(struct block_request *request)
 		serve_next(ktime_ns());
 }
 
-void disk_model_init(void)
+static void disk_model_start(void)
 {
 	const char *at = cmdline_value("ramdisk_model");
 
@@ -113,3 +114,4 @@ void disk_model_init(void)
 	timer_init(&service, served, NULL);
 	ramdisk_model = queue_request;
 }
+ROOM_START(disk_model_start);
