@@ -44,7 +44,11 @@ def build_kernels() -> None:
 class Counter:
     """A pytest plugin that counts outcomes, setup and teardown errors among the failures, and what each test took."""
 
-    def __init__(self) -> None:
+    def __init__(self, times: Path) -> None:
+        """@times: a file for every test's outcome, seconds and CPU seconds, a line each as it ends: for whoever wants to
+        shorten the whole, or to know what failed before that has ended."""
+        times.parent.mkdir(parents=True, exist_ok=True)
+        self.times = times.open("w", buffering=1)
         self.outcome: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
         self.cpu_seconds: dict[str, float] = {}  # tests/conftest.py
@@ -59,6 +63,9 @@ class Counter:
             self.outcome.setdefault(report.nodeid, "skipped")
         elif report.when == "call":
             self.outcome.setdefault(report.nodeid, "passed")
+        if report.when == "teardown":
+            test, outcome = report.nodeid, self.outcome.get(report.nodeid, "-")
+            self.times.write(f"{outcome}\t{self.seconds[test]:.2f}\t{self.cpu_seconds[test]:.2f}\t{test}\n")
 
     def pytest_collectreport(self, report) -> None:
         if report.failed:
@@ -74,18 +81,12 @@ class Counter:
         for test in slowest:
             print(f"{self.seconds[test]:8.1f} {self.cpu_seconds[test]:8.1f}  {test}")
 
-    def write_times(self, path: Path) -> None:
-        """Every test's outcome, seconds and CPU seconds, a line each, for whoever wants to shorten the whole."""
-        with path.open("w") as file:
-            for test, seconds in self.seconds.items():
-                print(f"{self.outcome.get(test, '-')}\t{seconds:.2f}\t{self.cpu_seconds[test]:.2f}\t{test}", file=file)
-
 
 def main() -> None:
     import pytest
 
     began = time.monotonic()
-    counter = Counter()
+    counter = Counter(output_folder() / "test.times")
     extra = 0
     try:
         build_kernels()
@@ -112,9 +113,7 @@ def main() -> None:
         print(f"{skipped} skipped")
     print(f"{time.monotonic() - began:.0f} seconds")
     count = f"{counter.count('passed')} passed, {failed} failed"
-    output_folder().mkdir(parents=True, exist_ok=True)
     (output_folder() / "test.count").write_text(f"{count}\n")
-    counter.write_times(output_folder() / "test.times")
     print(count, flush=True)
     sys.exit(1 if failed else 0)
 

@@ -236,8 +236,8 @@ def test_every_function_can_be_chosen(tmp_path):
             assert f'CONFIG_{choice}="{value}"' in (tmp_path / "effective.config").read_text()
 
 
-def test_a_run_of_the_tests_names_the_slowest_and_what_they_cost(capsys):
-    counter = Counter()
+def test_a_run_of_the_tests_names_the_slowest_and_what_they_cost(capsys, tmp_path):
+    counter = Counter(tmp_path / "times")
     for number in range(30):
         for when, seconds, properties in (
             ("setup", 1, []),
@@ -248,6 +248,8 @@ def test_a_run_of_the_tests_names_the_slowest_and_what_they_cost(capsys):
                 nodeid=f"test_{number}", when=when, duration=seconds, user_properties=properties, failed=False,
                 skipped=False,
             ))  # fmt: skip
+        assert len((tmp_path / "times").read_text().splitlines()) == number + 1, "a test that has ended is not written"
+    assert (tmp_path / "times").read_text().splitlines()[5] == "passed\t6.00\t2.00\ttest_5"
     counter.print_slowest()
     first, *rows = capsys.readouterr().out.splitlines()
     assert first.startswith("60 CPU seconds in all") and counter.count("passed") == 30
