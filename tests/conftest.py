@@ -23,8 +23,8 @@ for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
 
 
 def pytest_collection_modifyitems(items):
-    """The programs' tests first: the longest are among them, and one that comes last runs while other CPUs are idle."""
-    items.sort(key=lambda item: "programs" not in item.path.parts)
+    """The long ones first: one that comes last would run while other CPUs are idle."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def cpu_seconds() -> float:

@@ -95,7 +95,7 @@ static __always_inline int compare(const struct object *object, const struct key
 #endif
 }
 
-/* ---- the cache: who includes this makes its table and objects --------------------------------- */
+/* ---- the cache: who includes this makes its table and objects -------------------------------- */
 
 static struct TABLE table;
 static struct T(root) * roots;

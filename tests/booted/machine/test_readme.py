@@ -73,6 +73,7 @@ def test_a_hash_function_in_five_minutes(checkout):
     assert " hash function: mine," in first and " hash function: mine," in second
 
 
+@pytest.mark.long
 def test_commands_for_your_own_programs(checkout):
     (block,) = blocks("Your own programs")
     # What takes minutes is shown, or done as short as can be: tests of its own have the whole.

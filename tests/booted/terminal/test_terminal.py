@@ -195,7 +195,7 @@ def test_reading_without_lines(shell):
     assert reading("min 1 time 0", [b"x"]) == b"1"
     assert reading("min 3 time 0", [b"x", b"y", b"z"]) == b"3"
     assert reading("min 0 time 5", []) == b"0"
-    assert reading("min 5 time 20", [b"x", b"y"]) == b"2", "the gap behind a byte ends the read"
+    assert reading("min 5 time 50", [b"x", b"y"]) == b"2", "the gap behind a byte ends the read"
     assert reading("min 1 time 0", [b"\x04"]) == b"1", "no key ends a file"
 
 
