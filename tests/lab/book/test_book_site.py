@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import re
+from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -125,11 +126,11 @@ def test_search_says_when_there_is_nothing(visit):
 def test_the_pdf_has_every_chapter(book):
     assert book.printed and CHROMIUM
     reader = pypdf.PdfReader(book.site / "book.pdf")
-    listed = {"".join(entry.title.split()) for entry in reader.outline if not isinstance(entry, list)}
-    titles = {title(book.site / name) for name in pages(book)}
-    lacking = [one for one in titles if "".join(one.split()) not in listed]  # where a line breaks a blank is lost
-    assert titles and not lacking
-    assert {"".join(part.title.split()) for part in book.parts} <= listed
+    listed = Counter("".join(entry.title.split()) for entry in reader.outline if not isinstance(entry, list))
+    # A part may have the name of its first chapter. Where a line breaks a blank is lost.
+    wanted = Counter("".join(title(book.site / name).split()) for name in pages(book))
+    wanted += Counter("".join(part.title.split()) for part in book.parts)
+    assert len(wanted) > 50 and not wanted - listed
     assert len(reader.pages) > 100
     first = next(entry for entry in reader.outline if not isinstance(entry, list) and entry.title == "Commands")
     number = (reader.get_destination_page_number(first) or 0) + 1
