@@ -137,9 +137,8 @@ def test_a_picture_is_what_its_text_gives(path):
 
 
 def test_a_changed_text_is_noticed():
-    path = diagrams.texts()[0]
-    changed = path.read_text().replace("digraph", "digraph ", 1)
-    assert diagrams.drawn_from(path.with_suffix(".svg").read_text())[1] != diagrams.digest(changed)
+    text = diagrams.texts()[0].read_text()
+    assert diagrams.digest(text) != diagrams.digest(text.replace("digraph", "digraph ", 1))
 
 
 def test_a_text_that_graphviz_does_not_take(tmp_path):
