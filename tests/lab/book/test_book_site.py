@@ -138,6 +138,15 @@ def test_the_pdf_has_every_chapter(book):
     assert f"Commands{number}Settings" in contents, "the table of contents has other numbers"
 
 
+def test_nothing_is_wider_than_the_paper(visit):
+    """Else the browser would print the whole book smaller. A4 without its margins is 672 pixels wide."""
+    page = visit("book.html", viewport={"width": 672, "height": 1000})
+    page.emulate_media(media="print")
+    assert page.evaluate(OVERFLOW) == 0
+    page.evaluate("document.body.innerHTML += '<table><tr><td>' + 'planted'.repeat(30) + '</td></tr></table>'")
+    assert page.evaluate(OVERFLOW), "a word of 210 letters in a table is not noticed"
+
+
 def title(path: Path) -> str:
     heading = re.search(r"<h1>(.*?)<a class=\"headerlink\"", path.read_text(encoding="utf-8"), re.DOTALL)
     assert heading, path
