@@ -10,5 +10,5 @@ The Markdown stays what a forge shows: nothing in it is for the generator. What 
     whole.py     all pages in one, and that printed by a browser: the PDF
     diagrams.py  pictures of the book from text, .svg from .dot
 
-The pages of the reference that are made of the program itself: lab/cli/reference.py.
+The pages of the reference that are made of the program itself: lab/cli/pages/reference.py.
 """

@@ -58,7 +58,7 @@ lines: $(PYTHON_READY)
 
 docs: $(PYTHON_READY)
 	@$(PYTHON) -m lab.check.syscalls
-	@$(PYTHON) -m lab.cli.reference
+	@$(PYTHON) -m lab.cli.pages.reference
 	@$(PYTHON) -m lab.kept.page
 
 # docs/ as a site, and as a PDF; the book's pictures from the text beside them.

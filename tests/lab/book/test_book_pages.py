@@ -13,7 +13,7 @@ from lab.base.paths import TOP, LabError
 from lab.book import diagrams, order
 from lab.book.site import build_site
 from lab.book.stage import rewritten, staged
-from lab.cli import reference
+from lab.cli.pages import reference
 
 
 @pytest.fixture
