@@ -79,7 +79,7 @@ def test_no_page_is_wider_than_a_phone(visit, book):
         page.goto((book.site / name).as_uri())
         wide += [name] if page.evaluate(OVERFLOW) else []
     assert not wide
-    page.evaluate("document.body.innerHTML += '<div style=\"width: 500px\">planted</div>'")
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<div style=\"width: 500px\">planted</div>')")
     assert page.evaluate(OVERFLOW), "a box of 500 pixels is not noticed"
 
 
@@ -143,7 +143,9 @@ def test_nothing_is_wider_than_the_paper(visit):
     page = visit("book.html", viewport={"width": 672, "height": 1000})
     page.emulate_media(media="print")
     assert page.evaluate(OVERFLOW) == 0
-    page.evaluate("document.body.innerHTML += '<table><tr><td>' + 'planted'.repeat(30) + '</td></tr></table>'")
+    page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<table><tr><td>' + 'planted'.repeat(30) + '</td></tr></table>')"
+    )
     assert page.evaluate(OVERFLOW), "a word of 210 letters in a table is not noticed"
 
 
