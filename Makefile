@@ -6,6 +6,7 @@
 #   make kernel              only the kernel, $(O)/chainwalk
 #   make menuconfig          choose by menu; make NAME_defconfig: take configs/NAME_defconfig
 #   make run BUFFER_HASH=steiner HASH_WORD=32 ...      choose for this one command
+#   make book                docs/ as a site with search, and as a PDF: build/book
 #   make iso | gdb | lines | lint | clean
 #
 # One Makefile, not recursive: every *.c and *.S in boot core arch hash mm fs kernel is part of the kernel, so a

@@ -16,10 +16,11 @@ import each other in a circle (lab/check/imports.py holds it to that).
     report     base build run sweep
     kept       base build run sweep report
     check      base build guest run
+    book       base
     cli        everything
 
 base is what all stand on; build, guest and run make a machine: its kernel, its files, itself. measure, record, compare
 ask it something, playground shows what was recorded, sweep asks it over and over, report says what came of that, kept has the full runs
-that stay with the source, check asks whether all holds.
+that stay with the source, check asks whether all holds. book makes docs/ a site.
 jobs/ is no package: the scripts of real programs at work that guest/jobs.py gives to machines.
 """

@@ -1,6 +1,7 @@
 #!/bin/sh
 # setup.sh LEVEL - what this machine needs for LEVEL: "run" (build and boot), "iso", "playground" (the page of ./cw playground),
-# "test" (all these and more), or "compare" (run, and the hash libraries that libchainhash is compared with).
+# "book" (the book's PDF and its pictures), "test" (all these and more), or "compare" (run, and the hash libraries that
+# libchainhash is compared with).
 #
 # Looks for each program; on Debian and Ubuntu installs the packages that are missing (saying which first,
 # with sudo where needed), elsewhere prints the list for dnf, pacman or brew. Then checks versions.
@@ -32,12 +33,15 @@ needs_playground='
 clang|clang|clang|clang|llvm
 wasm-ld|lld|lld|lld|lld
 '
+needs_book='
+chromium|chromium|chromium|chromium|-
+dot|graphviz|graphviz|graphviz|graphviz
+'
 needs_test='
 ovmf|ovmf|edk2-ovmf|edk2-ovmf|-
 gdb|gdb|gdb|gdb|x86_64-elf-gdb
 clang-rt|libclang-rt-dev|compiler-rt|compiler-rt|llvm
 clang-format|clang-format|clang-tools-extra|clang|clang-format
-chromium|chromium|chromium|chromium|-
 '
 
 needs_compare='
@@ -144,7 +148,7 @@ version_of() {
 
 check_versions() {
 	[ "$level" != playground ] && [ "$level" != test ] || at_least wasm-ld "$(version_of wasm-ld --version)" 13.0 lld
-	[ "$level" != playground ] || return 0
+	[ "$level" != playground ] && [ "$level" != book ] || return 0
 	at_least "${CC:-gcc}" "$(${CC:-gcc} -dumpfullversion 2>/dev/null)" 10 gcc
 	at_least ld "$(version_of ld --version)" 2.35 binutils
 	at_least qemu-system-x86_64 "$(version_of qemu-system-x86_64 --version)" 6.2 qemu-system-x86
@@ -162,10 +166,11 @@ case $level in
 run) needs=$needs_run ;;
 iso) needs=$needs_run$needs_iso ;;
 playground) needs=$needs_playground ;;
-test) needs=$needs_run$needs_iso$needs_playground$needs_test ;;
+book) needs=$needs_book ;;
+test) needs=$needs_run$needs_iso$needs_playground$needs_book$needs_test ;;
 compare) needs=$needs_run$needs_compare ;;
 *)
-	echo "usage: setup.sh run|iso|playground|test|compare" >&2
+	echo "usage: setup.sh run|iso|playground|book|test|compare" >&2
 	exit 2
 	;;
 esac

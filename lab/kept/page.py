@@ -77,6 +77,7 @@ def _summary(texts: list[Text], kept: KeptResults, experiments: list[Experiment]
         *(f"{words.SIGNS[word]} {word}" for word in total),
         rows=[[str(count) for count in total.values()], [summary.MEANINGS[word] for word in total]],
     )
+    yield "\n## What it comes to"
     for text in texts:
         yield f"\n### {text.name}: what it comes to\n"
         rows = []

@@ -6,19 +6,20 @@ PYTHON := $(VENV)/bin/python3
 STAMPS := $(VENV)/stamps
 PYTHON_READY := $(STAMPS)/python
 PYTHON_TEST_READY := $(STAMPS)/python-test
-PYTHON_EXTRAS := $(STAMPS)/python-lab $(STAMPS)/python-dask
+PYTHON_EXTRAS := $(STAMPS)/python-lab $(STAMPS)/python-dask $(STAMPS)/python-book
 
-.PHONY: setup setup-test setup-playground setup-lab setup-dask
+.PHONY: setup setup-test setup-playground setup-book setup-lab setup-dask
 setup: $(STAMPS)/packages-run $(PYTHON_READY)
 setup-test: $(STAMPS)/packages-test $(PYTHON_TEST_READY)
 setup-playground: $(STAMPS)/packages-playground $(PYTHON_READY)
+setup-book: $(STAMPS)/packages-book $(STAMPS)/python-book
 setup-lab setup-dask: setup-%: $(STAMPS)/python-%
 
 $(STAMPS)/packages-%: lab/build/setup.sh
 	$(Q)CROSS_COMPILE=$(CROSS_COMPILE) sh lab/build/setup.sh $*
 	@mkdir -p $(@D) && touch $@
 # One after the other: two apt-gets at once are in each other's way.
-$(STAMPS)/packages-iso $(STAMPS)/packages-playground $(STAMPS)/packages-test $(STAMPS)/packages-compare: | $(STAMPS)/packages-run
+$(STAMPS)/packages-iso $(STAMPS)/packages-playground $(STAMPS)/packages-book $(STAMPS)/packages-test $(STAMPS)/packages-compare: | $(STAMPS)/packages-run
 
 PIP_INSTALL = $(PYTHON) -m pip install --quiet --disable-pip-version-check -r
 
@@ -35,7 +36,8 @@ $(PYTHON_EXTRAS): $(STAMPS)/python-%: lab/build/requirements-%.txt $(PYTHON_READ
 	@mkdir -p $(@D) && touch $@
 
 # The tests' list has the others in it: one installation, since two at once would be in each other's way.
-$(PYTHON_TEST_READY): lab/build/requirements-test.txt lab/build/requirements-lab.txt lab/build/requirements-dask.txt $(PYTHON_READY) \
+$(PYTHON_TEST_READY): lab/build/requirements-test.txt lab/build/requirements-lab.txt lab/build/requirements-dask.txt lab/build/requirements-book.txt \
+		$(PYTHON_READY) \
 		| $(STAMPS)/packages-test
 	@echo "  VENV    $(VENV) (for the tests)"
 	$(Q)$(PIP_INSTALL) $<

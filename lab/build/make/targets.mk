@@ -6,7 +6,7 @@ ISO ?= $(O)/chainwalk.iso
 
 MINUTES ?= 60
 
-.PHONY: run test check mutants torture iso gdb lines docs lint format clean distclean
+.PHONY: run test check mutants torture iso gdb lines docs book diagrams lint format clean distclean
 
 run: $(PYTHON_READY) kernel user
 	@CW_OUTPUT=$(O) CW_SETTINGS="$(CONFIG_SET)" CW_DEFCONFIG=$(DEFCONFIG) $(PYTHON) -m lab demo --mem $(MEM) --smp $(SMP) --cmdline "$(CMDLINE)"
@@ -58,7 +58,15 @@ lines: $(PYTHON_READY)
 
 docs: $(PYTHON_READY)
 	@$(PYTHON) -m lab.check.syscalls
+	@$(PYTHON) -m lab.cli.pages.reference
 	@$(PYTHON) -m lab.kept.page
+
+# docs/ as a site, and as a PDF; the book's pictures from the text beside them.
+book: setup-book
+	@$(PYTHON) -m lab.book $(CURDIR)/build/book
+
+diagrams: setup-book
+	@$(PYTHON) -m lab.book.diagrams
 
 PYTHON_FOLDERS := lab tests hash boot user
 C_FILES = $(shell git ls-files '*.c' '*.h')

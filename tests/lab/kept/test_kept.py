@@ -321,7 +321,8 @@ def test_a_report_says_what_is_missing_and_calls_nothing_full_that_is_not(small,
     assert "3 of 8 runs; nothing of empty (4 runs)" in (tmp_path / "out/report-small.html").read_text()
     shown = page.page(place, tmp_path, [str(path), str(empty)])
     assert "**Missing:** 1 of 4 runs: 12 bits, find: seed 2." in shown and "whole loads; 3 of 4 runs" in shown
-    first_screen, heading, _ = shown.partition("\n## ")
+    first_screen, heading, rest = shown.partition("\n## What it comes to\n")
+    first_screen += rest.partition("\n## ")[0]
     assert heading and " verdicts**, from 3 of 8 runs:\n" in first_screen
     assert "\nNo full run is kept yet of A small experiment (`empty`, 4 runs).\n" in first_screen
 
