@@ -8,7 +8,7 @@ import sys
 import typer
 
 from lab.base.paths import LabError
-from lab.cli import check, compare, guest, measure, playground, record, report, run, sweep
+from lab.cli import check, compare, course, guest, measure, playground, record, report, run, sweep
 from lab.cli.options import finish
 
 app = typer.Typer(
@@ -39,6 +39,8 @@ app.command("replay")(record.replay_keys)
 app.command("playground")(playground.playground)
 app.command("keys")(record.file_set_keys)
 app.command("hashcost")(measure.hash_cost)
+app.add_typer(course.app, name="lab")
+app.command("grade")(course.grade)
 app.command("fuzz")(check.fuzz)
 app.command("report")(report.make_report)
 app.command("sweep")(sweep.run_sweep)
