@@ -42,9 +42,9 @@ class Marks:
 
 @lru_cache(maxsize=256)
 def marks(stream: Stream, bits: int, reference: str) -> Marks:
-    """Where the function to beat is no worse than chance it is no mark: then none are left at twice the extra steps of chance."""
+    """Where the function to beat is no worse than chance it is no mark: then there are none as far above `full` as chance is above no chains at all."""
     mean, full = stream.mean(bits), stream.by_chance(bits)
-    extra = max(mean - stream.hits, Fraction(1))
+    extra = max(mean - stream.hits, full - mean)
     beaten = stream.steps(streams.reference(reference, stream.keys, bits))
     return Marks(mean, full, int(min(max(Fraction(beaten), full + extra), full + 4 * extra) // 1) + 1)
 
