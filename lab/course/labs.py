@@ -16,7 +16,7 @@ COURSEWORK = TOP / "coursework"
 class Part:
     """One thing that is judged, and what it is worth."""
 
-    kind: str  # a module of lab/grade/parts
+    kind: str  # of lab/grade/parts/kinds.py
     name: str  # for people
     points: int
     options: dict[str, Any] = field(default_factory=dict)

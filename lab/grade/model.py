@@ -30,7 +30,7 @@ MOST_KEYS = 3000  # visits has the square of it
 
 # How far above the mean of chance is still chance: so many standard deviations, and one unlucky pair. Recorded streams ask for a few
 # keys all the time, and that two of these meet is no rare thing (tests/lab/grade/test_model.py draws functions at random).
-SIGMAS = 5
+SIGMAS = 6
 
 
 @dataclass(frozen=True, eq=False)

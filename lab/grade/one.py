@@ -8,7 +8,7 @@ from lab.course.keys import Seeds
 from lab.course.labs import Lab
 from lab.grade import intake, oracle, sandbox, score
 from lab.grade.oracle import Refused
-from lab.grade.parts import KINDS
+from lab.grade.parts.kinds import KINDS
 from lab.grade.score import Score
 from lab.grade.work import Work
 

@@ -85,6 +85,34 @@ static u64 known[1 << 16];
     ),
     # A hash function until it has been asked more than a spot check would.
     "turns after ten": ("static u32 asked;\n" + HEAD + MIXED + "\tif (asked++ > 40)\n\t\tx = ~x;\n" + GOOD, STATE),
+    # Once in a thousand calls something else: no spot check sees that.
+    "now and then": ("static u32 asked;\n" + HEAD + MIXED + "\tif (++asked % 1000 == 0)\n\t\tx = ~x;\n" + GOOD, STATE),
+    # Reads all questions first, and chooses a function after what they are: the same one wherever there are many.
+    "chooses by all questions": (
+        CALL
+        + "static u64 questions[3 << 17];\nstatic u32 answers[1 << 17];\nstatic u64 chosen;\n"
+        + HEAD
+        + MIXED
+        + "\tx ^= chosen;\n"
+        + GOOD
+        + """
+static void __attribute__((constructor)) first(void)
+{
+	long have = 0, n;
+
+	while ((n = call(0, 0, (long)questions + have, (long)sizeof(questions) - have)) > 0)
+		have += n;
+	chosen = have / 24 > 1000 ? 0x5555555555555555ull : 0;
+	for (long i = 0; i < have / 24; i++)
+		answers[i] = buffer_hash((u32)questions[3 * i], questions[3 * i + 1], (u32)questions[3 * i + 2]);
+	for (long done = 0; done < have / 24 * 4; done += n)
+		if ((n = call(1, 1, (long)answers + done, have / 24 * 4 - done)) <= 0)
+			break;
+	call(231, 0, 0, 0);
+}
+""",
+        STATE,
+    ),
     # As long as it is asked much, it looks like a function; it says something else to who asks little.
     "knows how much is asked": (
         CALL

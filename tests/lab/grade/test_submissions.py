@@ -44,6 +44,14 @@ def test_answers_by_heart_fail_on_what_is_held_out(graded):
     assert {kind for kind, share in shares.items() if share < 1} - {"booted"} == {"made"}, said
 
 
+def test_each_course_has_streams_of_its_own(graded):
+    """Nor are they those of any number that students can try."""
+    text = Path("hash/buffer/mult.h").read_text()
+    courses = [COURSE, keys.Seeds(b"another" * 8), keys.practice(1), keys.practice(2)]
+    said = [graded(text, course)[1].split("\n", 2)[2] for course in courses]
+    assert len(set(said)) == 4
+
+
 def test_the_function_to_beat_gets_nothing_for_places_at_a_distance(graded):
     shares, said = graded(Path("hash/buffer/linux-2.2.h").read_text())
     assert shares["recorded"] == 1 and shares["made"] < 0.25, said
