@@ -118,7 +118,7 @@ def write_csv(lab: Lab, out: Path, rows: list[tuple[str, Score]]) -> None:
 
 def _plain(cell: str) -> str:
     """No formula to a spreadsheet: names of files are the students' own."""
-    return f"'{cell}" if cell[:1] in "=+-@\t\r" else cell
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def _place(scores: Path, path: Path) -> Path:

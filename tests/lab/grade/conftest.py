@@ -18,7 +18,7 @@ COURSE = keys.Seeds(b"a course's secret that the tests know" * 2)
 @pytest.fixture
 def impatient(monkeypatch):
     """What is right takes a fraction of a second."""
-    monkeypatch.setattr(oracle, "ASK", replace(oracle.ASK, seconds=12, cpu=3))
+    monkeypatch.setattr(oracle, "ASK", replace(oracle.ASK, seconds=12, cpu=2))
 
 
 @pytest.fixture

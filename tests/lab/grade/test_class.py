@@ -52,7 +52,11 @@ def test_everybody_gets_a_row(class_folder, tmp_path, impatient):
     assert graded(class_folder, out, said=said) == 5
     found = rows(out)
     assert {name: float(row["points"]) for name, row in found.items()} == {"ada.h": 90, "ben": 15, "cyd.h": 0, "dan.zip": 0, "'=eve.h": 0}  # fmt: skip
-    assert "is empty" in found["cyd.h"]["remark"] and "5,368,709,120 bytes" in found["dan.zip"]["remark"]
+    assert (
+        found["ada.h"]["remark"] == ""
+        and "is empty" in found["cyd.h"]["remark"]
+        and "5,368,709,120 bytes" in found["dan.zip"]["remark"]
+    )
     assert len(said) == 5 and out.with_name("out.csv.scores").stat().st_mode & 0o77 == 0
 
     # Again: nothing is done twice; what was changed is graded anew.

@@ -16,7 +16,7 @@ from lab.grade import sandbox
 from lab.grade.one import grade
 from lab.grade.sandbox import Limits
 
-LIMITS = Limits(seconds=10, cpu=2, memory=256 << 20, processes=1, file=1 << 20, output=1000, scratch=1 << 20, files=16)
+LIMITS = Limits(seconds=10, cpu=1, memory=256 << 20, processes=1, file=1 << 20, output=1000, scratch=1 << 20, files=16)
 PYTHON = "/usr/bin/python3"
 
 
