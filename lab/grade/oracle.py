@@ -11,12 +11,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from lab.base.paths import TOP
+from lab.base.paths import TOP, LabError
 from lab.course.draw import Draw
 from lab.grade import sandbox
 from lab.grade.sandbox import Limits, Outcome
@@ -104,6 +105,18 @@ def compile_all(folder: Path, function: Hashed) -> Outcome:
         lines.append(f"gcc {link} -no-pie -o ask{name} ask.o submission{name}.o || exit 3")
     shown = {folder / "grade": "/grade"}
     return sandbox.run(["/bin/sh", "-c", "\n".join(lines)], COMPILE, shown, {folder / "out": "/out"})
+
+
+@cache
+def check_compiler(function: Hashed) -> None:
+    """A LabError where one of the kernel's own functions does not compile here either. Once a process."""
+    with sandbox.folder() as folder:
+        prepare(folder, (TOP / f"hash/{function.cache}/linux-2.2.h").read_bytes())
+        outcome = compile_all(folder, function)
+        if not outcome.good:
+            raise LabError(
+                f"the grader cannot compile the kernel's own hash/{function.cache}/linux-2.2.h in its sandbox: {outcome.said[:1000] or outcome.why(COMPILE)}"
+            )
 
 
 def not_alone(folder: Path) -> list[str]:

@@ -16,6 +16,7 @@ def builds(work: Work, part: Part) -> Judged:
     """Compiled with the kernel's flags, with nothing but the kernel's headers, it is a function and no more."""
     outcome = oracle.compile_all(work.folder, oracle.FUNCTIONS[work.lab.cache])
     if not outcome.good:
+        oracle.check_compiler(oracle.FUNCTIONS[work.lab.cache])  # whose fault is it?
         work.compiled = (
             "it does not compile" if outcome.kind == "exit" else f"it does not compile: {outcome.why(oracle.COMPILE)}"
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab.grade import sandbox
+from lab.base.paths import LabError
+from lab.grade import oracle, sandbox
 from lab.grade.parts import booted
 from tests.lab.grade.submissions import RIGHT, WRONG
 
@@ -22,6 +23,18 @@ def test_what_the_console_says_proves_nothing():
         (folder / "run" / "disk").write_bytes(b"\0" * (1 << 20))
         found = booted._look(folder, booted.Given(dict.fromkeys("abcdef", b"x")))
     assert found.share == 0 and "e2fsck" in found.said[0] and "not what was written" in found.said[1]
+
+
+def test_where_no_kernel_can_be_built_nobody_is_marked_down(graded, monkeypatch):
+    """Nor where nothing can be compiled: it is the grader that does not work, and says so."""
+    monkeypatch.setattr(booted, "SOURCES", tuple(name for name in booted.SOURCES if name != "Kconfig"))
+    monkeypatch.setattr(booted, "_check_kernel", booted._check_kernel.__wrapped__)
+    with pytest.raises(LabError, match="with its own hash/buffer/mult.h"):
+        graded(RIGHT["mixed"], boots=True)
+    monkeypatch.setattr(oracle, "KERNEL_FLAGS", f"{oracle.KERNEL_FLAGS} -fno-such-flag")
+    monkeypatch.setattr(oracle, "check_compiler", oracle.check_compiler.__wrapped__)
+    with pytest.raises(LabError, match="kernel's own hash/buffer/linux-2.2.h"):
+        graded(RIGHT["mixed"])
 
 
 def test_a_control_port_that_is_a_link_is_not_followed(tmp_path):
