@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.base.paths import LabError
+from lab.base.paths import TOP, LabError
 from lab.course import keys, labs
 from lab.grade import sandbox
 from lab.grade.one import grade
@@ -138,7 +138,7 @@ def test_without_a_sandbox_nothing_is_graded(monkeypatch, instead, said):
     monkeypatch.setattr(sandbox, "_bubblewrap", lambda *_: instead)
     monkeypatch.setattr(sandbox, "check", sandbox.check.__wrapped__)
     with pytest.raises(LabError) as error:
-        grade(labs.find("1"), Path("coursework/lab1/solution/mine.h"), keys.practice(1), boots=False)
+        grade(labs.find("1"), TOP / "coursework/lab1/solution/mine.h", keys.practice(1), boots=False)
     assert said in str(error.value) and "apt-get install bubblewrap" in str(error.value)
 
 
