@@ -2,7 +2,7 @@
 
 `make run` on a fresh machine needs little; reports, sweeps and replays need numpy and matplotlib, and a sweep on a
 cluster needs dask. Their pinned lists are lab/build/requirements-NAME.txt, `make setup-NAME` installs one. The playground
-needs two of the system's.
+needs two of the system's, the grader one.
 """
 
 from __future__ import annotations
@@ -33,6 +33,12 @@ def need_playground() -> None:
     """clang and wasm-ld are there from here on."""
     if not (shutil.which("clang") and shutil.which("wasm-ld")) and _make("playground"):
         raise LabError("the playground needs clang and lld, which cannot be installed: see above")
+
+
+def need_grader() -> None:
+    """bubblewrap is there from here on."""
+    if not shutil.which("bwrap") and _make("grader"):
+        raise LabError("the grader needs bubblewrap, which cannot be installed: see above")
 
 
 def _make(name: str) -> int:

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh LEVEL - what this machine needs for LEVEL: "run" (build and boot), "iso", "playground" (the page of ./cw playground),
-# "book" (the book's PDF and its pictures), "test" (all these and more), or "compare" (run, and the hash libraries that
-# libchainhash is compared with).
+# "book" (the book's PDF and its pictures), "grader" (./cw grade), "test" (all these and more), or "compare" (run, and the hash
+# libraries that libchainhash is compared with).
 #
 # Looks for each program; on Debian and Ubuntu installs the packages that are missing (saying which first,
 # with sudo where needed), elsewhere prints the list for dnf, pacman or brew. Then checks versions.
@@ -36,6 +36,9 @@ wasm-ld|lld|lld|lld|lld
 needs_book='
 chromium|chromium|chromium|chromium|-
 dot|graphviz|graphviz|graphviz|graphviz
+'
+needs_grader='
+bwrap|bubblewrap|bubblewrap|bubblewrap|-
 '
 needs_test='
 ovmf|ovmf|edk2-ovmf|edk2-ovmf|-
@@ -148,6 +151,7 @@ version_of() {
 
 check_versions() {
 	[ "$level" != playground ] && [ "$level" != test ] || at_least wasm-ld "$(version_of wasm-ld --version)" 13.0 lld
+	[ "$level" != grader ] && [ "$level" != test ] || at_least bwrap "$(version_of bwrap --version)" 0.8 bubblewrap
 	[ "$level" != playground ] && [ "$level" != book ] || return 0
 	at_least "${CC:-gcc}" "$(${CC:-gcc} -dumpfullversion 2>/dev/null)" 10 gcc
 	at_least ld "$(version_of ld --version)" 2.35 binutils
@@ -155,7 +159,7 @@ check_versions() {
 	at_least mke2fs "$(mke2fs -V 2>&1 | grep -o '[0-9][0-9]*\.[0-9][0-9.]*' | head -n 1)" 1.45 e2fsprogs
 	at_least python3 "$(version_of python3 --version)" 3.11 python3
 	at_least make "$(version_of make --version)" 4.2 make
-	[ "$level" = run ] || [ "$level" = compare ] || at_least grub-mkrescue "$(version_of grub-mkrescue --version)" 2.04 grub-common
+	[ "$level" = run ] || [ "$level" = grader ] || [ "$level" = compare ] || at_least grub-mkrescue "$(version_of grub-mkrescue --version)" 2.04 grub-common
 }
 
 # Debian keeps mke2fs where an ordinary user's PATH does not look.
@@ -167,10 +171,11 @@ run) needs=$needs_run ;;
 iso) needs=$needs_run$needs_iso ;;
 playground) needs=$needs_playground ;;
 book) needs=$needs_book ;;
-test) needs=$needs_run$needs_iso$needs_playground$needs_book$needs_test ;;
+grader) needs=$needs_run$needs_grader ;;
+test) needs=$needs_run$needs_iso$needs_playground$needs_book$needs_grader$needs_test ;;
 compare) needs=$needs_run$needs_compare ;;
 *)
-	echo "usage: setup.sh run|iso|playground|book|test|compare" >&2
+	echo "usage: setup.sh run|iso|playground|book|grader|test|compare" >&2
 	exit 2
 	;;
 esac

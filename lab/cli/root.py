@@ -8,7 +8,7 @@ import sys
 import typer
 
 from lab.base.paths import LabError
-from lab.cli import check, compare, guest, measure, playground, record, report, run, sweep
+from lab.cli import check, compare, course, guest, measure, record, report, run, sweep
 from lab.cli.options import finish
 
 app = typer.Typer(
@@ -36,9 +36,11 @@ app.command("packages")(guest.packages)
 app.command("bench")(measure.bench)
 app.command("record", context_settings=PROGRAM, options_metavar=RECORDED)(record.record_keys)
 app.command("replay")(record.replay_keys)
-app.command("playground")(playground.playground)
+app.command("playground")(course.playground)
 app.command("keys")(record.file_set_keys)
 app.command("hashcost")(measure.hash_cost)
+app.add_typer(course.app, name="lab")
+app.command("grade")(course.grade)
 app.command("fuzz")(check.fuzz)
 app.command("report")(report.make_report)
 app.command("sweep")(sweep.run_sweep)

@@ -8,18 +8,19 @@ PYTHON_READY := $(STAMPS)/python
 PYTHON_TEST_READY := $(STAMPS)/python-test
 PYTHON_EXTRAS := $(STAMPS)/python-lab $(STAMPS)/python-dask $(STAMPS)/python-book
 
-.PHONY: setup setup-test setup-playground setup-book setup-lab setup-dask
+.PHONY: setup setup-test setup-playground setup-book setup-grader setup-lab setup-dask
 setup: $(STAMPS)/packages-run $(PYTHON_READY)
 setup-test: $(STAMPS)/packages-test $(PYTHON_TEST_READY)
 setup-playground: $(STAMPS)/packages-playground $(PYTHON_READY)
 setup-book: $(STAMPS)/packages-book $(STAMPS)/python-book
+setup-grader: $(STAMPS)/packages-grader $(PYTHON_READY)
 setup-lab setup-dask: setup-%: $(STAMPS)/python-%
 
 $(STAMPS)/packages-%: lab/build/setup.sh
 	$(Q)CROSS_COMPILE=$(CROSS_COMPILE) sh lab/build/setup.sh $*
 	@mkdir -p $(@D) && touch $@
 # One after the other: two apt-gets at once are in each other's way.
-$(STAMPS)/packages-iso $(STAMPS)/packages-playground $(STAMPS)/packages-book $(STAMPS)/packages-test $(STAMPS)/packages-compare: | $(STAMPS)/packages-run
+$(STAMPS)/packages-iso $(STAMPS)/packages-playground $(STAMPS)/packages-book $(STAMPS)/packages-grader $(STAMPS)/packages-test $(STAMPS)/packages-compare: | $(STAMPS)/packages-run
 
 PIP_INSTALL = $(PYTHON) -m pip install --quiet --disable-pip-version-check -r
 

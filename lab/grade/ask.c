@@ -1,0 +1,75 @@
+/*
+ * ask.c - asks a submitted hash function: questions come on standard input, answers go to standard
+ * output. For the sandbox (lab/grade/oracle.py), where it is linked with submission.c.
+ *
+ * Nothing here guards against the submission, which can do with this process what it likes. The
+ * grader believes none of the answers: it asks again, elsewhere and in another order.
+ */
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/types.h"
+#include "hash/shared.h"
+#include "core/random.h"
+
+#ifndef ARRAY_SIZE
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#endif
+#include "hash/keys.h" /* the numbers of keyed functions: a submission may have use for them */
+
+#define AT_ONCE 512
+#define SEED 0x43686169u
+
+struct question {
+	u64 first, second;
+	u64 bits;
+};
+
+u32 submission_bucket(u64 first, u64 second, unsigned bits);
+
+/* All @bytes of the questions, or what there is of them: how much. */
+static size_t take(void *into, size_t bytes)
+{
+	size_t have = 0;
+
+	while (have < bytes) {
+		ssize_t n = read(STDIN_FILENO, (char *)into + have, bytes - have);
+
+		if (n <= 0)
+			break;
+		have += (size_t)n;
+	}
+	return have;
+}
+
+static bool give(const void *from, size_t bytes)
+{
+	for (size_t done = 0; done < bytes;) {
+		ssize_t n = write(STDOUT_FILENO, (const char *)from + done, bytes - done);
+
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+int main(void)
+{
+	static struct question asked[AT_ONCE];
+	static u32 answers[AT_ONCE];
+	size_t bytes;
+
+	draw_keys(SEED);
+	while ((bytes = take(asked, sizeof(asked))) >= sizeof(asked[0])) {
+		size_t n = bytes / sizeof(asked[0]);
+
+		for (size_t i = 0; i < n; i++)
+			answers[i] = submission_bucket(asked[i].first, asked[i].second,
+						       (unsigned)asked[i].bits);
+		if (!give(answers, n * sizeof(answers[0])))
+			return 1;
+	}
+	return 0;
+}

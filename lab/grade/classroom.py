@@ -1,0 +1,165 @@
+"""A whole class: every submission of a folder, several at a time, each score kept as soon as it is known.
+
+What is kept stands beside the CSV, in a folder of its name and `.scores`: a file a submission, Gradescope's JSON with a digest of all
+that it was made of. The same command goes on where it was interrupted, and grades anew what has changed since.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lab.base.paths import KERNEL_FOLDERS, TOP, LabError
+from lab.course.keys import Seeds
+from lab.course.labs import Lab
+from lab.grade import sandbox, score
+from lab.grade.one import grade
+from lab.grade.parts import booted
+from lab.grade.sandbox import Stopped
+
+Say = Callable[[str], None]
+Score = dict[str, Any]  # as gradescope() gives it
+
+
+def submissions(folder: Path) -> list[Path]:
+    """One each: every file and folder in @folder, hidden ones left out."""
+    try:
+        found = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise LabError(
+            f"{folder}: {error.strerror}; --class wants a folder with a file, archive or folder for each"
+        ) from None
+    if not found:
+        raise LabError(f"{folder}: there is nothing in it")
+    return found
+
+
+def grade_class(lab: Lab, folder: Path, seeds: Seeds, out: Path, jobs: int, boots: bool, say: Say) -> int:
+    """Grade all of @folder into the CSV @out: how many there are."""
+    there = submissions(folder)
+    scores = out.with_name(f"{out.name}.scores")
+    try:
+        scores.mkdir(parents=True, exist_ok=True)
+        scores.chmod(0o700)
+    except OSError as error:
+        raise LabError(f"{scores}: {error.strerror}") from None
+    made_of = f"{grader_digest()} {seeds.digest()} {lab.number} {boots}"
+    known = {path: _kept(scores, path, made_of) for path in there}
+    missing = [path for path in there if known[path] is None]
+    if len(missing) < len(there):
+        say(f"{len(there) - len(missing)} of {len(there)} are graded already")
+    sandbox.check()
+    for part in lab.parts:
+        if part.kind == "booted" and boots and missing:
+            booted.prepare(part)
+
+    def one(path: Path) -> Score:
+        before = digest_of(path, made_of)
+        try:
+            found = score.gradescope(grade(lab, path, seeds, boots))
+        except (LabError, Stopped):
+            raise
+        except (
+            Exception
+        ) as error:  # a fault of the grader's: told to the teacher, tried again next time; the class goes on
+            return score.gradescope(score.nothing(lab, f"THE GRADER FAILED: {error!r}", ""))
+        _keep(scores, path, {"made_of": before, "score": found})
+        return found
+
+    _all_at(missing, one, jobs, known, say)
+    write_csv(lab, out, [(path.name, found) for path, found in known.items() if found])
+    return len(there)
+
+
+def _all_at(
+    missing: list[Path], one: Callable[[Path], Score], jobs: int, known: dict[Path, Score | None], say: Say
+) -> None:
+    """@jobs at a time. Ctrl-C, or a grader that does not work, ends what runs in the sandboxes; what is known was kept."""
+    waiting, done = list(missing), 0
+    running: dict[Future[Score], Path] = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            while waiting or running:
+                while waiting and len(running) < jobs:
+                    path = waiting.pop(0)
+                    running[pool.submit(one, path)] = path
+                for future in wait(running, timeout=0.5, return_when=FIRST_COMPLETED).done:
+                    path, found = running.pop(future), future.result()
+                    known[path] = found
+                    done += 1
+                    say(f"{done} of {len(missing)}: {path.name}: {found['score']:.2f}")
+        except BaseException:
+            sandbox.stop_all()
+            raise
+
+
+def write_csv(lab: Lab, out: Path, rows: list[tuple[str, Score]]) -> None:
+    """As a whole or not at all."""
+    new = out.with_name(f".{out.name}.{os.getpid()}")
+    try:
+        with new.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(score.columns(lab))
+            for name, one in rows:
+                writer.writerow([_plain(cell) for cell in score.row(name, one)])
+        new.replace(out)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise LabError(f"{out}: {error.strerror}") from None
+
+
+def _plain(cell: str) -> str:
+    """No formula to a spreadsheet: names of files are the students' own."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
+def _place(scores: Path, path: Path) -> Path:
+    return scores / f"{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:24]}.json"
+
+
+def _kept(scores: Path, path: Path, made_of: str) -> Score | None:
+    try:
+        found = json.loads(_place(scores, path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found["score"] if found.get("made_of") == digest_of(path, made_of) else None
+
+
+def _keep(scores: Path, path: Path, found: dict[str, Any]) -> None:
+    place = _place(scores, path)
+    new = place.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+    new.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    new.replace(place)
+
+
+def digest_of(path: Path, made_of: str) -> str:
+    """Changes with what was handed in and with what judges it; of what is too large to be looked at, its size."""
+    digest = hashlib.sha256(made_of.encode())
+    inside = sorted(path.rglob("*"))[:1000] if path.is_dir() and not path.is_symlink() else []
+    for one in (path, *inside):
+        try:
+            status = one.lstat()
+            digest.update(
+                f"{one.name} {status.st_mode:o} {status.st_size} {status.st_mtime_ns}".encode(errors="replace")
+            )
+        except OSError:
+            digest.update(b"unreadable")
+    return digest.hexdigest()
+
+
+@cache
+def grader_digest() -> str:
+    """Of all that a score comes from besides the submission and the key."""
+    digest = hashlib.sha256()
+    for folder in ("coursework", "lab/grade", "lab/course", "lab/playground/streams", *KERNEL_FOLDERS):
+        for path in sorted(path for path in (TOP / folder).rglob("*") if path.is_file() and path.suffix != ".pyc"):
+            digest.update(f"{path.relative_to(TOP)} ".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,153 @@
+"""What was handed in: one file, an archive or a folder with it; taken in with nothing believed of names and sizes."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import re
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from lab.course.labs import Lab
+from lab.grade.oracle import FUNCTIONS, Refused
+
+LARGEST_ARCHIVE = 16 << 20  # bytes, packed and unpacked
+MOST_MEMBERS = 1000
+UNPACKERS: dict[bytes, Callable[[io.BytesIO], Any]] = {
+    b"\x1f\x8b": lambda data: gzip.open(data),
+    b"BZh": lambda data: bz2.open(data),
+    b"\xfd7zXZ": lambda data: lzma.open(data),
+}
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+
+def take(path: Path, lab: Lab) -> bytes:
+    """The text that was handed in for @lab as @path. Refused: why it is none."""
+    try:
+        data = _submitted(path, lab)
+    except OSError as error:
+        raise Refused(f"{path.name} cannot be read: {error.strerror}") from None
+    return check_text(data, lab)
+
+
+def check_text(data: bytes, lab: Lab) -> bytes:
+    """@data, if it can be this lab's file at all."""
+    if len(data) > lab.largest:
+        raise Refused(f"{lab.hand_in} has more than {lab.largest:,} bytes, which is more than a hash function needs")
+    if not data.strip():
+        raise Refused(f"{lab.hand_in} is empty")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise Refused(f"{lab.hand_in} is no text file")
+    code = COMMENT.sub(" ", text)
+    wanted = f"{lab.cache}_hash"
+    if not re.search(rf"\b{wanted}\b", code):
+        other = [f"{cache}_hash()" for cache in FUNCTIONS if re.search(rf"\b{cache}_hash\b", code)]
+        there = f" but {other[0]}: is it another lab's file?" if other else ""
+        raise Refused(f"{lab.hand_in} does not define {wanted}(){there}")
+    return data
+
+
+def _submitted(path: Path, lab: Lab) -> bytes:
+    if path.is_dir() and not path.is_symlink():
+        found = _only(sorted(path.rglob(lab.hand_in)), lab)
+        return _regular(found, lab.largest)
+    data = _regular(path, LARGEST_ARCHIVE)
+    members = _members(data)
+    if members is None:
+        return data
+    names: dict[str, bytes | None] = {}
+    for count, (name, read) in enumerate(members):
+        if count >= MOST_MEMBERS:
+            raise Refused(f"the archive has more than {MOST_MEMBERS:,} files")
+        place = PurePosixPath(name.replace("\\", "/"))
+        if place.is_absolute() or ".." in place.parts:
+            raise Refused(f"the archive has a path that leads out of it: {name[:80]!r}")
+        if place.name == lab.hand_in and "__MACOSX" not in place.parts:
+            names[name] = read(lab.largest + 1)
+    content = names[_only(list(names), lab)]
+    if content is None:
+        raise Refused(f"{lab.hand_in} in the archive is no plain file")
+    return content
+
+
+def _only(found: list, lab: Lab):
+    if len(found) != 1:
+        there = "no" if not found else f"{len(found)} files called"
+        raise Refused(f"there is {there} {lab.hand_in} in what was handed in; it takes one")
+    return found[0]
+
+
+def _regular(path: Path, most: int) -> bytes:
+    """The bytes of a plain file, not of what a link leads to, nor of a pipe that never ends."""
+    if path.is_symlink():  # told as what it is; O_NOFOLLOW is what makes sure of it
+        raise Refused(f"{path.name} is a link and no plain file")
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise Refused(f"{path.name} is no plain file")
+        if status.st_size > most:
+            raise Refused(f"{path.name} has {status.st_size:,} bytes; {most:,} are the most")
+        return file.read(most + 1)
+
+
+def _members(data: bytes) -> Iterator[tuple[str, Callable[[int], bytes | None]]] | None:
+    """The names in an archive, each with what reads so many bytes of it (None: no plain file); None: it is no archive."""
+    if data[:2] == b"PK":
+        return _zipped(data)
+    for magic, unpacker in UNPACKERS.items():
+        if data.startswith(magic):
+            try:
+                with unpacker(io.BytesIO(data)) as file:
+                    data = file.read(LARGEST_ARCHIVE + 1)
+            except (OSError, EOFError, ValueError, lzma.LZMAError):
+                raise Refused("the archive is damaged") from None
+            if len(data) > LARGEST_ARCHIVE:
+                raise Refused(f"the archive has more than {LARGEST_ARCHIVE:,} bytes when it is unpacked")
+            return _tarred(data)
+    return _tarred(data) if data[257:262] == b"ustar" else None
+
+
+def _tarred(data: bytes) -> Iterator[tuple[str, Callable[[int], bytes | None]]]:
+    def reader(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Callable[[int], bytes | None]:
+        def read(most: int) -> bytes | None:
+            file = archive.extractfile(member) if member.isreg() and not member.issparse() else None
+            return file.read(most) if file else None
+
+        return read
+
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+            for member in archive:
+                yield member.name, reader(archive, member)
+    except (tarfile.TarError, EOFError, ValueError, OverflowError):
+        raise Refused("the archive is damaged") from None
+
+
+def _zipped(data: bytes) -> Iterator[tuple[str, Callable[[int], bytes | None]]]:
+    def reader(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Callable[[int], bytes | None]:
+        def read(most: int) -> bytes | None:
+            if member.is_dir() or stat.S_ISLNK(member.external_attr >> 16):
+                return None
+            with archive.open(member) as file:
+                return file.read(most)
+
+        return read
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for member in archive.infolist():
+                yield member.filename, reader(archive, member)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError):
+        raise Refused("the archive is damaged, or packed in a way that is not known here") from None

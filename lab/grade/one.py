@@ -1,0 +1,31 @@
+"""Grading one submission: take it in, judge its parts one after the other, add up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lab.course.keys import Seeds
+from lab.course.labs import Lab
+from lab.grade import intake, oracle, sandbox, score
+from lab.grade.oracle import Refused
+from lab.grade.parts.kinds import KINDS
+from lab.grade.score import Score
+from lab.grade.work import Work
+
+
+def streams_from(seeds: Seeds) -> str:
+    return "held-out streams by the course's key" if seeds.hidden else f"practice streams, seed {seeds.practice}"
+
+
+def grade(lab: Lab, path: Path, seeds: Seeds, boots: bool = True) -> Score:
+    """The score of what was handed in as @path. A LabError says that it is the grader that does not work."""
+    try:
+        text = intake.take(path, lab)
+    except Refused as error:
+        return score.nothing(lab, str(error), streams_from(seeds))
+    sandbox.check()
+    with sandbox.folder() as folder:
+        oracle.prepare(folder, text)
+        work = Work(lab, seeds, text, folder, boots)
+        judged = [KINDS[part.kind](work, part) for part in lab.parts]
+    return score.score(lab, judged, streams_from(seeds))

@@ -1,0 +1,205 @@
+"""A submitted function as an oracle: compiled in the sandbox, asked for buckets in fresh processes, believed only where it says the same again.
+
+A process with the submission in it can do what it likes with the answers: read all questions beforehand, count, remember, depend on
+the time. What it cannot do is tell a fresh process what it answered before. So each question is asked in two processes, among
+other questions and in another order each time, and a few in processes that know hardly anything else. What then comes out
+equal is a function of the key and the table's size, and that is all that a hash function has to be.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from lab.base.paths import TOP, LabError
+from lab.course.draw import Draw
+from lab.grade import sandbox
+from lab.grade.sandbox import Limits, Outcome
+
+Question = tuple[int, int, int]  # the key's two words, the table's bits
+Buckets = npt.NDArray[np.uint32]
+
+COMPILE = Limits(seconds=60, cpu=20, memory=1 << 30, processes=8, file=64 << 20, output=1 << 20)
+ASK = Limits(seconds=40, cpu=10, memory=256 << 20, processes=1, file=1 << 16, output=0, scratch=1 << 20, files=16)
+
+HERE = Path(__file__).parent
+HEADERS = ("core/base/types.h", "core/random.h", "hash/word.h", "hash/shared.h", "hash/keys.h")
+# The kernel's (lab/build/make/kernel.mk), as far as they decide what its code becomes or what it is warned of.
+KERNEL_FLAGS = (
+    "-std=gnu11 -ffreestanding -fbuiltin -nostdinc -fno-pic -mno-red-zone -mgeneral-regs-only -fno-strict-aliasing"
+    " -fno-strict-overflow -fno-common -fno-stack-protector -fno-asynchronous-unwind-tables -fno-delete-null-pointer-checks"
+    " -fcf-protection=none -Wall -Wextra -Wno-unused-parameter -Wno-unused-function -DCONFIG_HASH_WORD_64=1 -I/grade"
+)
+# Undefined behaviour ends the program; what the kernel's flags define (signed overflow) is left out.
+UNDEFINED = (
+    "-fsanitize=undefined -fno-sanitize=signed-integer-overflow,alignment,pointer-overflow -fno-sanitize-recover=all"
+)
+FORMS = {"": "-O2", "-plain": "-O0", "-checked": f"-O1 {UNDEFINED}"}
+SCRIPT = """cd /out
+inside=$(gcc -print-file-name=include)
+gcc -std=gnu11 -O2 -w -DHOSTED -I/grade -c -o ask.o /grade/ask.c || exit 2
+"""
+
+# What the kernel's keyed functions may use, and what a compiler may call by itself.
+FROM_KERNEL = frozenset(
+    "hash_siphash_key hash_multilinear_keys hash_pearson_table hash_tabulation_table memcpy memset memcmp memmove".split()
+)
+ONLY_READ = (".text", ".rodata", ".eh_frame", ".note")
+SMALL, FEW = 6, 8  # processes that are asked hardly anything, and how much
+CHUNKS = 4
+
+
+class Refused(Exception):
+    """Why a submission is not a function that can be asked; the message is for who handed it in.
+
+    @slow: it used up a time limit, and to ask again would use up another."""
+
+    def __init__(self, message: str, slow: bool = False):
+        super().__init__(message)
+        self.slow = slow
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """Which function of the kernel's is asked for: its cache, and how it is called with a key's two words."""
+
+    cache: str
+    call: str
+
+
+FUNCTIONS = {
+    "buffer": Hashed("buffer", "buffer_hash((u32)(first), (second), (bits))"),
+    "page": Hashed("page", "page_hash((uintptr_t)(first), (second), (bits))"),
+}
+
+
+def prepare(folder: Path, text: bytes) -> None:
+    """Lay out in @folder what the sandbox is shown: the headers and the submission."""
+    for name in HEADERS:
+        (folder / "grade" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(TOP / name, folder / "grade" / name)
+    for name in ("ask.c", "submission.c"):
+        shutil.copyfile(HERE / name, folder / "grade" / name)
+    (folder / "grade" / "submission.h").write_bytes(text)
+    (folder / "out").mkdir()
+    sandbox.give(folder / "out")
+
+
+def compile_all(folder: Path, function: Hashed) -> Outcome:
+    """All FORMS of the oracle, into @folder/out; the compiler's words about the first are what is said."""
+    defines = f"-DSUBMISSION='\"submission.h\"' -D'SUBMITTED(first,second,bits)={function.call}'"
+    lines = [SCRIPT]
+    for name, flags in FORMS.items():
+        quiet = "" if not name else " -w"
+        lines.append(
+            f'gcc {KERNEL_FLAGS} {flags}{quiet} -isystem "$inside" {defines} -c -o submission{name}.o /grade/submission.c || exit 1'
+        )
+    for name in FORMS:
+        link = "-fsanitize=undefined" if name == "-checked" else "-static"
+        lines.append(f"gcc {link} -no-pie -o ask{name} ask.o submission{name}.o || exit 3")
+    shown = {folder / "grade": "/grade"}
+    return sandbox.run(["/bin/sh", "-c", "\n".join(lines)], COMPILE, shown, {folder / "out": "/out"})
+
+
+@cache
+def check_compiler(function: Hashed) -> None:
+    """A LabError where one of the kernel's own functions does not compile here either. Once a process."""
+    with sandbox.folder() as folder:
+        prepare(folder, (TOP / f"hash/{function.cache}/linux-2.2.h").read_bytes())
+        outcome = compile_all(folder, function)
+        if not outcome.good:
+            raise LabError(
+                f"the grader cannot compile the kernel's own hash/{function.cache}/linux-2.2.h in its sandbox: {outcome.said[:1000] or outcome.why(COMPILE)}"
+            )
+
+
+def not_alone(folder: Path) -> list[str]:
+    """What of the compiled submission is more than a function: foreign symbols, memory to remember in, code before main()."""
+    faults = []
+    names = sandbox.run(["nm", "--undefined-only", "-P", "/out/submission.o"], COMPILE, {folder / "out": "/out"})
+    foreign = {line.split()[0] for line in names.output.decode(errors="replace").splitlines() if line.split()}
+    if not names.good:
+        faults.append("what it compiles to cannot be read")
+    if foreign - FROM_KERNEL:
+        faults.append(f"it uses what is not its own: {', '.join(sorted(foreign - FROM_KERNEL)[:8])[:200]}")
+    sections = sandbox.run(["objdump", "-h", "-w", "/out/submission.o"], COMPILE, {folder / "out": "/out"})
+    others = []
+    for line in sections.output.decode(errors="replace").splitlines():
+        words = line.split()
+        there = len(words) > 6 and words[0].isdecimal() and "ALLOC" in line and int(words[2], 16) > 0
+        if there and not (words[1].startswith(ONLY_READ) and "READONLY" in line):
+            others.append(words[1][:40])
+    if others:
+        faults.append(
+            f"it has variables that outlive a call, or code that runs by itself: section {', '.join(others[:5])}"
+        )
+    own = sandbox.run(
+        ["nm", "--defined-only", "--extern-only", "-P", "/out/submission.o"], COMPILE, {folder / "out": "/out"}
+    )
+    names_of_own = {line.split()[0] for line in own.output.decode(errors="replace").splitlines() if line.split()}
+    if names_of_own - {"submission_bucket"}:
+        faults.append(
+            f"it defines what others can see, and is not `static inline`: {', '.join(sorted(names_of_own - {'submission_bucket'})[:5])[:200]}"
+        )
+    return faults
+
+
+def ask(folder: Path, questions: Sequence[Question], form: str = "") -> Buckets:
+    """The answers of one fresh process, in order. Refused: it did not give as many as it was asked for."""
+    table = np.zeros((len(questions), 3), "<u8")
+    if len(questions):
+        table[:] = np.array(questions, np.uint64)
+    limits = Limits(
+        **{**ASK.__dict__, "output": 4 * len(questions), "memory": ASK.memory if form != "-checked" else 1 << 30}
+    )
+    outcome = sandbox.run([f"/out/ask{form}"], limits, {folder / "out": "/out"}, given=table.tobytes())
+    if outcome.kind != "exit" or outcome.status:
+        at = undefined_at(outcome.said) if form == "-checked" else ""
+        raise Refused(at or outcome.why(limits), outcome.kind == "timeout" or outcome.status in (9, 24))
+    if len(outcome.output) != 4 * len(questions):
+        raise Refused(f"it ended after {len(outcome.output) // 4:,} of {len(questions):,} buckets")
+    return np.frombuffer(outcome.output, "<u4")
+
+
+def undefined_at(said: str) -> str:
+    """The sanitizer's line, without paths."""
+    for line in said.splitlines():
+        if "runtime error:" in line:
+            place, _, what = line.partition("runtime error:")
+            number = place.split(":")[1] if place.count(":") > 1 else "?"
+            return f"undefined behaviour in line {number}: {what.strip()[:160]}"
+    return ""
+
+
+def ask_twice(folder: Path, questions: Sequence[Question], draw: Draw) -> Buckets:
+    """The answers, each given by two processes or more, in orders and among others that @draw draws. Refused: they differ."""
+    order = draw.shuffled(range(len(questions)))
+    chunks = [order[begin::CHUNKS] for begin in range(CHUNKS)]
+    first, again = np.zeros(len(questions), np.uint32), np.zeros(len(questions), np.uint32)
+    for one, other in zip(chunks, [*chunks[1:], chunks[0]], strict=True):
+        both = draw.shuffled([*one, *other])
+        answers = np.zeros(len(questions), np.uint32)
+        answers[both] = ask(folder, [questions[i] for i in both])
+        first[one], again[other] = answers[one], answers[other]
+    if len(wrong := np.flatnonzero(first != again)):
+        raise Refused(
+            f"the same key in a table of the same size gets another bucket in another process, among other keys or in another order ({len(wrong):,} of {len(questions):,})"
+        )
+    for _ in range(SMALL):
+        few = [draw.below(len(questions)) for _ in range(FEW)]
+        if np.any(ask(folder, [questions[i] for i in few]) != first[few]):
+            raise Refused("the same key gets another bucket when hardly any other is asked for")
+    return first
+
+
+def outside(questions: Sequence[Question], buckets: Buckets) -> int | None:
+    """The first question whose answer is no bucket of the table; None: all are."""
+    bits = np.array([question[2] for question in questions], np.uint64)
+    wrong = np.flatnonzero(buckets.astype(np.uint64) >> bits)
+    return int(wrong[0]) if len(wrong) else None

@@ -1,0 +1,124 @@
+"""A whole class at once: all get a row, bad input does not stop it, Ctrl-C loses nothing, the same scores with any number at a time."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from lab.base.paths import TOP
+from lab.course import keys
+from lab.grade import classroom
+from lab.grade.parts import booted
+from tests.lab.grade.conftest import LAB
+from tests.lab.grade.submissions import RIGHT, WRONG
+
+
+@pytest.fixture
+def class_folder(tmp_path):
+    """Ada's is right, Ben's counts, Cyd handed in nothing, Dan's is gigabytes, Eve would run a formula in the teacher's spreadsheet."""
+    folder = tmp_path / "class"
+    folder.mkdir()
+    (folder / "ada.h").write_text(RIGHT["folded"])
+    (folder / "ben").mkdir()
+    (folder / "ben" / "mine.h").write_text(WRONG["counter"][0])
+    (folder / "cyd.h").write_text("")
+    with (folder / "dan.zip").open("wb") as file:
+        file.truncate(5 << 30)
+    (folder / "=eve.h").write_text(WRONG["does not compile"][0])
+    (folder / ".hidden").write_text("not a submission")
+    return folder
+
+
+def rows(path):
+    with path.open(newline="") as file:
+        return {row["submission"]: row for row in csv.DictReader(file)}
+
+
+def graded(folder, out, jobs=2, said=None):
+    with booted.home():
+        return classroom.grade_class(
+            LAB, folder, keys.practice(1), out, jobs, False, (said if said is not None else []).append
+        )
+
+
+def test_everybody_gets_a_row(class_folder, tmp_path, impatient):
+    out, said = tmp_path / "out.csv", []
+    assert graded(class_folder, out, said=said) == 5
+    found = rows(out)
+    assert {name: float(row["points"]) for name, row in found.items()} == {"ada.h": 90, "ben": 15, "cyd.h": 0, "dan.zip": 0, "'=eve.h": 0}  # fmt: skip
+    assert (
+        found["ada.h"]["remark"] == ""
+        and "is empty" in found["cyd.h"]["remark"]
+        and "5,368,709,120 bytes" in found["dan.zip"]["remark"]
+    )
+    assert len(said) == 5 and out.with_name("out.csv.scores").stat().st_mode & 0o77 == 0
+
+    # Again: nothing is done twice; what was changed is graded anew.
+    again: list[str] = []
+    graded(class_folder, out, jobs=1, said=again)
+    assert again == ["5 of 5 are graded already"] and rows(out) == found
+    (class_folder / "cyd.h").write_text(RIGHT["mixed"])
+    graded(class_folder, out, said=again)
+    assert again[1:] == ["4 of 5 are graded already", "1 of 1: cyd.h: 90.00"]
+    assert rows(out)["cyd.h"]["points"] == "90.00"
+
+
+def test_a_fault_of_the_grader_is_told_and_the_class_goes_on(class_folder, tmp_path, monkeypatch, impatient):
+    real = classroom.grade
+
+    def breaks(lab, path, *others):
+        if path.name == "ben":
+            raise ZeroDivisionError("planted")
+        return real(lab, path, *others)
+
+    monkeypatch.setattr(classroom, "grade", breaks)
+    out = tmp_path / "out.csv"
+    graded(class_folder, out)
+    assert "THE GRADER FAILED: ZeroDivisionError('planted')" in rows(out)["ben"]["remark"]
+    assert rows(out)["ada.h"]["points"] == "90.00"
+    monkeypatch.undo()
+    graded(class_folder, out)
+    assert rows(out)["ben"]["points"] == "15.00"
+
+
+def test_ctrl_c_loses_nothing_and_leaves_nothing(tmp_path):
+    folder, out = tmp_path / "class", tmp_path / "out.csv"
+    folder.mkdir()
+    (folder / "a.h").write_text(RIGHT["mixed"])
+    (folder / "b.h").write_text(WRONG["sleeps"][0])
+    command = [str(TOP / "cw"), "grade", "1", str(folder), "--class", "--csv", str(out), "--jobs", "1", "--no-boot"]
+    environment = {**os.environ, "TMPDIR": os.environ.get("TMPDIR", "/tmp")}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr and "1 of 2: a.h: 90.00" in process.stderr.readline()
+        time.sleep(1.5)  # the other one is being slept through
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+    kept = list(tmp_path.glob("out.csv.scores/*.json"))
+    assert len(kept) == 1 and json.loads(kept[0].read_text())["score"]["score"] == 90
+    (folder / "b.h").write_text(RIGHT["folded"])
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert result.returncode == 0 and "1 of 2 are graded already" in result.stderr
+    assert {row["points"] for row in rows(out).values()} == {"90.00"}
+
+
+def test_json_is_in_gradescopes_form(cw, tmp_path):
+    path = tmp_path / "mine.h"
+    path.write_text(RIGHT["folded"])
+    result = cw("grade", "1", path, "--no-boot", "--json")
+    found = json.loads(result.stdout)
+    assert found["score"] == 90 == sum(test["score"] for test in found["tests"])
+    assert sum(test["max_score"] for test in found["tests"]) == 100
+    assert {test["status"] for test in found["tests"]} == {"passed", "failed"}
+    assert all({"name", "number", "output", "visibility"} <= set(test) for test in found["tests"])
+
+
+@pytest.mark.parametrize("words", [["--class"], ["--csv", "x.csv"], ["--class", "--csv", "x.csv", "--json"]])
+def test_half_a_class_is_refused(cw, tmp_path, words):
+    result = cw("grade", "1", tmp_path, *words)
+    assert result.returncode == 125 and b"--class --csv OUT.csv" in result.stderr

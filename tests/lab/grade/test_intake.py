@@ -1,0 +1,108 @@
+"""What cannot be a submission is refused with the reason: archives that lead out, gigabytes, nothing, other files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from lab.grade import intake
+from lab.grade.oracle import Refused
+from tests.lab.grade.conftest import LAB
+from tests.lab.grade.submissions import RIGHT
+
+TEXT = RIGHT["mixed"].encode()
+
+
+def tar(members: dict[str, bytes], mode: str = "w:gz", link: str = "") -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as archive:
+        for name, data in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            if link:
+                member.type, member.linkname, member.size = tarfile.SYMTYPE, link, 0
+            archive.addfile(member, io.BytesIO(data))
+    return out.getvalue()
+
+
+def packed(members: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TEXT, tar({"mine.h": TEXT}), tar({"a/b/mine.h": TEXT, "README": b"x"}, "w"), tar({"mine.h": TEXT}, "w:xz"),
+        packed({"lab1/mine.h": TEXT, "lab1/notes.txt": b"x", "__MACOSX/lab1/mine.h": b"x"}),
+    ],
+)  # fmt: skip
+def test_a_file_or_an_archive_with_it(tmp_path, data):
+    path = tmp_path / "anything"
+    path.write_bytes(data)
+    assert intake.take(path, LAB) == TEXT
+
+
+def test_a_folder_with_it(tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "mine.h").write_bytes(TEXT)
+    assert intake.take(tmp_path, LAB) == TEXT
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (b"\x7fELF\0\0\xff", "is no text file"),
+        (TEXT + b"\0", "is no text file"),
+        (TEXT.replace(b"buffer_hash", b"page_hash"), "another lab's file"),
+        (b"/* buffer_hash */ int x;", "does not define buffer_hash()"),
+        (TEXT + b" " * LAB.largest, "more than 16,384 bytes"),
+        (tar({"../mine.h": TEXT}), "leads out of it"),
+        (tar({"/etc/mine.h": TEXT}), "leads out of it"),
+        (packed({"a/../../mine.h": TEXT}), "leads out of it"),
+        (packed({"..\\mine.h": TEXT}), "leads out of it"),
+        (tar({"mine.h": TEXT}, link="/etc/passwd"), "no plain file"),
+        (tar({"yours.h": TEXT}), "there is no mine.h"),
+        (tar({"a/mine.h": TEXT, "b/mine.h": TEXT}), "2 files called mine.h"),
+        (tar({"mine.h": TEXT})[:-40], "damaged"),
+        (packed({"mine.h": TEXT})[:-30], "damaged"),
+        (packed({"mine.h": b"\0" * (1 << 28)}), "more than 16,384 bytes"),
+        (gzip.compress(b"\0" * (1 << 26)), "when it is unpacked"),
+        (tar({f"{i}": b"" for i in range(1100)}), "more than 1,000 files"),
+    ],
+)  # fmt: skip
+def test_what_is_none_is_refused_with_the_reason(tmp_path, data, reason):
+    path = tmp_path / "mine.h"
+    path.write_bytes(data)
+    with pytest.raises(Refused) as error:
+        intake.take(path, LAB)
+    assert reason in str(error.value)
+
+
+def test_gigabytes_pipes_links_and_devices_are_not_read(tmp_path):
+    large, pipe, link = (tmp_path / name for name in ("large", "pipe", "link"))
+    with large.open("wb") as file:
+        file.truncate(8 << 30)
+    os.mkfifo(pipe)
+    (tmp_path / "another's").write_bytes(TEXT)
+    link.symlink_to(tmp_path / "another's")
+    for path in (large, pipe, link, Path("/dev/zero")):
+        with pytest.raises(Refused):
+            intake.take(path, LAB)
+    (tmp_path / "student").mkdir()
+    (tmp_path / "student" / "mine.h").symlink_to(tmp_path / "another's")
+    with pytest.raises(Refused):
+        intake.take(tmp_path / "student", LAB)
+    with pytest.raises(Refused, match="cannot be read"):
+        intake.take(tmp_path / "nowhere", LAB)
