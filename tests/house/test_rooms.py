@@ -12,7 +12,7 @@ from lab.base.rooms import optional_rooms
 from lab.base.syscalls import read_table
 from lab.build.configure import configure
 from lab.check.runtests import full_output
-from tests.programs import static_program
+from tests.musl import static_program
 
 pytestmark = pytest.mark.check
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.check.runtests import full_output
-from tests.programs import static_program
+from tests.musl import static_program
 
 HERE = Path(__file__).parent
 

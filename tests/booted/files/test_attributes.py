@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs import static_program
+from tests.musl import static_program
 
 HERE = Path(__file__).resolve().parent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.programs import static_program
+from tests.musl import static_program
 
 HERE = Path(__file__).resolve().parent
 

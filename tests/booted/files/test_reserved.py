@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.base.paths import TOP
-from tests.programs import static_program
+from tests.musl import static_program
 
 
 @pytest.mark.parametrize("reserved", [10, 40])

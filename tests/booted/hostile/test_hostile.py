@@ -8,7 +8,7 @@ import pytest
 
 from lab.base.paths import TOP
 from lab.check.fuzz import calls as fuzz
-from tests.programs import static_program
+from tests.musl import static_program
 
 
 @pytest.fixture(scope="session")

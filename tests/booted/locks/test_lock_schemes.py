@@ -12,7 +12,7 @@ import pytest
 from lab.base.paths import TOP
 from lab.check.fuzz import both
 from lab.check.runtests import debug_output
-from tests.programs import static_program
+from tests.musl import static_program
 
 HERE = Path(__file__).parent
 SCHEMES = {"others": ["DENTRY_LOCK=bucket", "INODE_LOCK=sequence", "BUFFER_LOCK=sequence", "PAGE_LOCK=rwlock"]}

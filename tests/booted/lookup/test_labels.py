@@ -12,7 +12,7 @@ import pytest
 
 from lab.guest import image
 from tests.booted.lookup.test_signatures import build
-from tests.programs import static_program
+from tests.musl import static_program
 
 EACCES = 13
 READ, WRITE, SEARCH = 4, 2, 1

@@ -12,7 +12,7 @@ from lab.base.paths import TOP
 from lab.run import machine
 from tests.booted.lookup.test_direct_lookup import FOUND, SCRIPT
 from tests.lab.test_workload import results
-from tests.programs import static_program
+from tests.musl import static_program
 
 # So many directories with a file that some 17 pairs of their paths have the same 16 bits of signature, half of these differing
 # in the directory alone: each is opened again and again, and has its number in it. OTHER is what should not be said.

@@ -16,7 +16,7 @@ from lab.build.kernel import build_lock, kernel_image
 from lab.guest import iso
 from lab.guest.image import Ext2
 from lab.run import machine
-from tests.programs import static_program
+from tests.musl import static_program
 
 LOAD = """
 cd /root

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs import static_program
+from tests.musl import static_program
 
 
 @pytest.mark.parametrize("cpus", [1, 2])

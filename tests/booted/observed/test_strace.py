@@ -12,7 +12,7 @@ import pytest
 from lab.base import syscalls
 from lab.check import syscalls as page
 from lab.check.runtests import full_output
-from tests.programs import static_program
+from tests.musl import static_program
 
 HERE = Path(__file__).parent
 RECORD = HERE / "traced.txt"

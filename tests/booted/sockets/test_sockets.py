@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.check.fuzz import calls as fuzz
-from tests.programs import static_program
+from tests.musl import static_program
 
 TOO_MANY = -errno.ETOOMANYREFS
 SAID = [

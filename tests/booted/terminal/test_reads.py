@@ -11,7 +11,7 @@ import pytest
 
 from lab.base.paths import TOP
 from lab.check.runtests import debug_output
-from tests.programs import static_program
+from tests.musl import static_program
 
 # The lengths of the reads, and what is typed; \x04 is Ctrl-D.
 SHORT = [

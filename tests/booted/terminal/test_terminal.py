@@ -14,7 +14,7 @@ import pytest
 
 from lab.base.paths import TOP
 from lab.check.runtests import debug_output
-from tests.programs import static_program
+from tests.musl import static_program
 
 PROMPT = r"root@chainwalk:[^#]*# "
 SETTLE = 0.7  # for what was started to be reading

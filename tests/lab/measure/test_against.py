@@ -14,7 +14,7 @@ from lab.base.paths import TOP, LabError
 from lab.build.kernel import effective_config
 from lab.measure import against, instructions
 from lab.run import machine
-from tests.programs import static_program
+from tests.musl import static_program
 
 HERE = Path(__file__).resolve().parent
 LOCKED_A_COMPONENT = {"bucket": 3, "rcu": 0}  # the bucket's lock, a reference taken and one dropped

@@ -17,7 +17,7 @@ from lab.run.cachesim.sums import ALWAYS
 from lab.run.qemu.plugin import interface_version
 from lab.sweep.plan import Plan
 from lab.sweep.validate import load
-from tests.programs import static_program
+from tests.musl import static_program
 
 HERE = Path(__file__).resolve().parent
 # For memorywalk.c: 16 sets of 4 ways, and 64 sets of 4 ways.

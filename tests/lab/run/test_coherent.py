@@ -15,7 +15,7 @@ from lab.run.cachesim import several, simulation
 from lab.run.cachesim.several import MACHINES, is_several, parse_machine
 from lab.run.options import SHORT_TURNS, Options
 from lab.run.own_folder import own_folder
-from tests.programs import static_program
+from tests.musl import static_program
 
 HERE = Path(__file__).resolve().parent
 SMALL = "cpus=4,group=4,line=64,first=4K/4,second=64K/4,cost=10/0/200/100/100/60/0,clock=1000"
