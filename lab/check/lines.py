@@ -69,7 +69,6 @@ ROOMS = (
         ("fs/path/signature/siphash.[ch]", "fs/path/signature/value.h"),
     ),
     Room("paths compared", "PATH_SIGNATURE_TEXT=y", ("fs/path/signature/text.[ch]",)),
-    Room("paths by several mounts", "DIRECT_PATHS=2 ...", ("fs/path/direct/further.c",)),
     Room(".. as in Plan 9", "DOTDOT_LEXICAL=y", ("fs/path/lexical/*",), symbol="DOTDOT_LEXICAL"),
     Room("ticket locks", "SPINLOCK_TICKET=y", (), symbol="SPINLOCK_TICKET"),
     Room("pruning aggressively", "DENTRY_SHRINK=aggressive", (), symbol="DENTRY_SHRINK_AGGRESSIVE"),

@@ -12,6 +12,19 @@ bool direct_nothing_changed(const struct lockless_walk *walk)
 	       !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
 }
 
+#if CONFIG_DIRECT_PATHS > 1
+struct direct_entry *direct_entry_further(const struct dentry *dentry, const struct mount *mount)
+{
+	for (unsigned place = 1; place < CONFIG_DIRECT_PATHS; place++) {
+		struct direct_entry *entry = READ_ONCE(dentry->direct[place]);
+
+		if (entry && entry->path.mount == mount)
+			return entry;
+	}
+	return NULL;
+}
+#endif
+
 u64 direct_version_of(const struct dentry *dentry, const struct mount *mount,
 		      const struct signature *signature, u32 mount_sequence)
 {

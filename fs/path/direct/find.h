@@ -115,7 +115,7 @@ static __always_inline bool direct_is_longer(const char *text)
 }
 
 #if CONFIG_DIRECT_PATHS > 1
-/* further.c: as below, of all places but the first. */
+/* again.c: as below, of all places but the first. */
 struct direct_entry *direct_entry_further(const struct dentry *dentry, const struct mount *mount);
 #else
 #define direct_entry_further(dentry, mount) NULL
