@@ -102,6 +102,7 @@ def test_the_theme_goes_along_to_the_details(visit):
     page = visit(color_scheme="light")
     page.get_by_role("button", name="Dark theme").click()
     page.get_by_role("link", name="details of").first.click()
+    page.wait_for_url(re.compile("/report-"))  # until it is loaded: a click returns before that on a busy host
     assert background(page) == "rgb(20, 24, 29)"
 
 
