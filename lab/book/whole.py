@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -55,11 +56,19 @@ def print_book(book: list[Part], site: Path) -> bool:
 
 def _print(browser: str, site: Path) -> None:
     pdf = site / PDF
-    command = [browser, *CHROMIUM_FLAGS, f"--print-to-pdf={pdf}", (site / ONE).as_uri()]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    except subprocess.TimeoutExpired:
-        raise LabError("the browser took more than five minutes to print the book") from None
+    # A profile of its own: one that is in use, by another print or by the user's own browser, is refused.
+    with tempfile.TemporaryDirectory(prefix="cw-book-", ignore_cleanup_errors=True) as profile:
+        command = [
+            browser,
+            *CHROMIUM_FLAGS,
+            f"--user-data-dir={profile}",
+            f"--print-to-pdf={pdf}",
+            (site / ONE).as_uri(),
+        ]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        except subprocess.TimeoutExpired:
+            raise LabError("the browser took more than five minutes to print the book") from None
     if done.returncode or not pdf.exists():
         raise LabError(f"{browser} printed no PDF: {done.stderr.strip()[-500:]}")
 
