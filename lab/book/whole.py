@@ -34,12 +34,17 @@ HEAD = """<!doctype html>
 """
 
 
+def chromium() -> str | None:
+    """The browser that prints, and that looks at pages in the tests; None: there is none."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
 def print_book(book: list[Part], site: Path) -> bool:
     """Write book.html and book.pdf of the site; False: there is no browser to print with.
 
     It is printed twice: the first time tells on which page each chapter is, for the table of contents.
     """
-    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    browser = chromium()
     text = one_page(book, site)
     (site / ONE).write_text(text, encoding="utf-8")
     if browser is None:

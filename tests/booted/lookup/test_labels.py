@@ -168,9 +168,10 @@ def test_who_may_what(cw_run, program, tmp_path, root, smp):
     assert sum(line.count("13") for line in said) > 300 and sum(line.count("0") for line in said) > 300
 
 
-def test_who_may_what_by_the_walk(cw, program, tmp_path, monkeypatch):
-    """Without direct lookup: the same, by walks with references. (What direct lookup misses is walked without locks.)"""
-    build(tmp_path, monkeypatch, "SECURITY_LABELS=y", "DEBUG=y", "DENTRY_LOCK=bucket")
+@pytest.mark.parametrize("lock", ["rcu", "bucket"])
+def test_who_may_what_by_the_walk(cw, program, tmp_path, monkeypatch, lock):
+    """Without direct lookup: the same, by walks without locks and by those with."""
+    build(tmp_path, monkeypatch, "SECURITY_LABELS=y", "DEBUG=y", f"DENTRY_LOCK={lock}")
     model = story("/tmp/t", 60, 5)
     added = [part for name in files(tmp_path, program, model) for part in ("--add", name)]
     for machine in (["--root", "tmpfs", "--smp", "1"], ["--root", "ext2", "--smp", "4"]):

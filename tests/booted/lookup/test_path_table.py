@@ -1,4 +1,4 @@
-"""PATH_TABLE, PATH_LOCK, PATH_SIGNATURE, DIRECT_PATHS: another structure, lock scheme and signature of direct lookup, and two paths of a file.
+"""PATH_TABLE, PATH_LOCK, DIRECT_PATHS: direct lookup with another structure, lock scheme, and two paths of a file.
 
 The debug kernel checks the table at its end."""
 
@@ -26,27 +26,18 @@ done; done
 umount bound; [ -e /tmp/many/bound/1 ] && echo STALE
 cat /proc/hash/path
 """
-SETTINGS = ["PATH_TABLE=tagged", "PATH_LOCK=rwlock", "PATH_SIGNATURE=siphash", "DIRECT_PATHS=2"]
-MACHINES = (("ext2", 1, ""), ("tmpfs", 4, "dlhash_entries=16"))
+KERNELS = {"tagged": ["PATH_TABLE=tagged", "DIRECT_PATHS=2"], "locked": ["PATH_TABLE=tagged", "PATH_LOCK=rwlock"]}
+MACHINES = (
+    ("tagged", "ext2", 1, ""),
+    ("tagged", "tmpfs", 4, "dlhash_entries=16"),
+    ("locked", "tmpfs", 4, "dlhash_entries=16"),
+)
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        build(
-            tmp_path_factory.mktemp("path-table"),
-            patch,
-            "DEBUG=y",
-            "DCACHE_FASTPATH=y",
-            "DCACHE_SYMLINK_ALIAS=y",
-            *SETTINGS,
-        )
-        yield
-
-
-@pytest.mark.parametrize(("root", "smp", "cmdline"), MACHINES)
-def test_nobody_gets_where_he_may_not(cw, built, root, smp, cmdline):
-    """As with the defaults, in a table as large as usual and in the smallest, on one and on four CPUs."""
+@pytest.mark.parametrize(("kernel", "root", "smp", "cmdline"), MACHINES)
+def test_nobody_gets_where_he_may_not(cw, tmp_path, monkeypatch, kernel, root, smp, cmdline):
+    """As with the default structure and scheme, in a table as large as usual and in the smallest, on one and on four CPUs."""
+    build(tmp_path, monkeypatch, "DEBUG=y", "DCACHE_FASTPATH=y", "DCACHE_SYMLINK_ALIAS=y", *KERNELS[kernel])
     options = ["--mem", "256M", "--quiet", "--timeout", "200", "--root", root, "--smp", str(smp), "--cmdline", cmdline]
     result = cw("run", *options, "--", "/bin/sh", "-c", f"{MANY}\n{SCRIPT}", timeout=600)
     said = result.stdout.decode(errors="replace").replace("\r", "")

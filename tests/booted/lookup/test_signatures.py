@@ -26,8 +26,7 @@ done; done
 cd /; rm -r /tmp/many
 """
 # With so few bits a signature takes one path for another. Names that are compared do not.
-# SipHash is booted by test_path_table.py.
-SETTINGS = {"aes": (), "text": ("SIGNATURE_BITS=16",)}
+SETTINGS = {"aes": (), "siphash": (), "text": ("SIGNATURE_BITS=16",)}
 
 
 @pytest.fixture(scope="module")

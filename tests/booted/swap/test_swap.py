@@ -7,7 +7,6 @@ The same programs on Linux, in the same machine.
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,6 @@ from tests.musl import static_program
 
 HERE = Path(__file__).parent
 MEGABYTES = 128  # of the disk
-# Linux takes a minute to say what it said: it is asked again when the program is another.
-SEEN_ON_LINUX = sha256((HERE / "filling.c").read_bytes()).hexdigest().startswith("cb17f5646ec874f7")
 PARTS = ["pattern", "forks", "together", "dontneed", "rights", "shared", "locked", "off", "full"]
 
 
@@ -71,12 +68,7 @@ def test_memory_of_twice_the_machine(cw_run, swapping, disk, cpus, kernel, parts
         (1, "full", ["accounts", "holes", "private", "segment", "locked"]),
         (2, "debug", ["file", "off"]),
         (4, "full", ["shared", "file", "off"]),
-        pytest.param(
-            1,
-            "linux",
-            ["accounts", "holes", "private", "segment", "locked", "off"],
-            marks=pytest.mark.skipif(SEEN_ON_LINUX, reason="this filling.c was seen to say so on Linux 6.1"),
-        ),
+        (1, "linux", ["accounts", "holes", "private", "segment", "locked", "off"]),
     ],
 )
 def test_filling(cw_run, filling, disk, cpus, kernel, parts):

@@ -13,7 +13,7 @@ import pypdf
 import pytest
 
 from lab.book.stage import staged
-from tests.lab.browser import CHROMIUM, CONTRASTS, DESK, OVERFLOW, PHONE, require_chromium, started_chromium, watched
+from tests.lab.browser import CHROMIUM, CONTRASTS, DESK, OVERFLOW, PHONE, require_chromium, watched
 
 require_chromium("the book")
 
@@ -25,12 +25,6 @@ LOOKED_AT = [
     "papers/lever-1999.html",
     "search.html?q=bucket",
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with started_chromium() as started:
-        yield started
 
 
 @pytest.fixture

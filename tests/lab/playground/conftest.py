@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lab.browser import started_chromium, watched
+from tests.lab.browser import watched
 
 
 @pytest.fixture(scope="session")
@@ -15,12 +15,6 @@ def page_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("playground") / "playground.html"
     write_page(path)
     return path
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with started_chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import re
 
 import pytest
 
-from tests.lab.browser import CONTRASTS, DESK, OVERFLOW, PHONE, require_chromium, started_chromium, watched
+from tests.lab.browser import CONTRASTS, DESK, OVERFLOW, PHONE, require_chromium, watched
 from tests.lab.report.report_samples import CURVE, HOSTILE, TEXT, section
 
 require_chromium("the page of ./cw report")
@@ -32,12 +32,6 @@ def page_file(tmp_path_factory):
     second = section(folder / "b", CURVE, "curve")
     write_page([first, second], "build/results.sqlite", folder / "report.html")
     return folder / "report.html"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with started_chromium() as started:
-        yield started
 
 
 @pytest.fixture
