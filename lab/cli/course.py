@@ -88,9 +88,9 @@ def grade(
     need_grader()
     from lab.course import keys, labs
     from lab.grade import score
+    from lab.grade.booted import judge as booted
     from lab.grade.classroom import grade_class
     from lab.grade.one import grade as grade_one
-    from lab.grade.parts import booted
 
     lab = labs.find(number)
     seeds = keys.load(key) if key else keys.practice(seed)

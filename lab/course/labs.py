@@ -16,7 +16,7 @@ COURSEWORK = TOP / "coursework"
 class Part:
     """One thing that is judged, and what it is worth."""
 
-    kind: str  # of lab/grade/parts/kinds.py
+    kind: str  # of lab/grade/kinds.py
     name: str  # for people
     points: int
     options: dict[str, Any] = field(default_factory=dict)
@@ -32,8 +32,9 @@ class Lab:
     text: str  # where students read it, from the top of the tree
     hand_in: str  # the file's name
     largest: int  # its bytes
-    cache: str  # whose function it is
+    defines: tuple[str, ...]  # what the file has to have: a name in its code
     parts: tuple[Part, ...]
+    options: dict[str, Any] = field(default_factory=dict)  # what else it says, for its own room of lab/grade
 
     @property
     def points(self) -> int:
@@ -53,10 +54,11 @@ def find(number: str) -> Lab:
     folder = COURSEWORK / f"lab{wanted}"
     try:
         said = tomllib.loads((folder / "lab.toml").read_text(encoding="utf-8"))
-        parts = tuple(_part(dict(one)) for one in said["part"])
-        return Lab(
-            wanted, folder, said["name"], said["text"], said["hand_in"], int(said["largest"]), said["cache"], parts
+        parts = tuple(_part(dict(one)) for one in said.pop("part"))
+        name, text, hand_in, largest, defines = (
+            said.pop(key) for key in ("name", "text", "hand_in", "largest", "defines")
         )
+        return Lab(wanted, folder, name, text, hand_in, int(largest), tuple(defines), parts, said)
     except (KeyError, TypeError, ValueError) as error:
         raise LabError(f"{folder}/lab.toml: {error!r}") from None
 

@@ -21,8 +21,8 @@ from lab.base.paths import KERNEL_FOLDERS, TOP, LabError
 from lab.course.keys import Seeds
 from lab.course.labs import Lab
 from lab.grade import sandbox, score
+from lab.grade.booted.kernel import StandIn, prepare
 from lab.grade.one import grade
-from lab.grade.parts import booted
 from lab.grade.sandbox import Stopped
 
 Say = Callable[[str], None]
@@ -59,7 +59,7 @@ def grade_class(lab: Lab, folder: Path, seeds: Seeds, out: Path, jobs: int, boot
     sandbox.check()
     for part in lab.parts:
         if part.kind == "booted" and boots and missing:
-            booted.prepare(part)
+            prepare(StandIn.of(part))
 
     def one(path: Path) -> Score:
         before = digest_of(path, made_of)

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from lab.course import labs
 from lab.course.labs import Lab
-from lab.grade.oracle import FUNCTIONS, Refused
+from lab.grade.work import Refused
 
 LARGEST_ARCHIVE = 16 << 20  # bytes, packed and unpacked
 MOST_MEMBERS = 1000
@@ -40,7 +41,7 @@ def take(path: Path, lab: Lab) -> bytes:
 def check_text(data: bytes, lab: Lab) -> bytes:
     """@data, if it can be this lab's file at all."""
     if len(data) > lab.largest:
-        raise Refused(f"{lab.hand_in} has more than {lab.largest:,} bytes, which is more than a hash function needs")
+        raise Refused(f"{lab.hand_in} has more than {lab.largest:,} bytes, which is more than it needs")
     if not data.strip():
         raise Refused(f"{lab.hand_in} is empty")
     try:
@@ -50,12 +51,24 @@ def check_text(data: bytes, lab: Lab) -> bytes:
     if "\0" in text:
         raise Refused(f"{lab.hand_in} is no text file")
     code = COMMENT.sub(" ", text)
-    wanted = f"{lab.cache}_hash"
-    if not re.search(rf"\b{wanted}\b", code):
-        other = [f"{cache}_hash()" for cache in FUNCTIONS if re.search(rf"\b{cache}_hash\b", code)]
-        there = f" but {other[0]}: is it another lab's file?" if other else ""
-        raise Refused(f"{lab.hand_in} does not define {wanted}(){there}")
+    for wanted in lab.defines:
+        if not _has(code, wanted):
+            raise Refused(f"{lab.hand_in} does not define {wanted}(){_another(code, lab)}")
     return data
+
+
+def _has(code: str, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", code) is not None
+
+
+def _another(code: str, lab: Lab) -> str:
+    """Which lab's file it is instead, or whose function."""
+    for number in labs.numbers():
+        other = labs.find(number)
+        if number != lab.number and all(_has(code, name) for name in other.defines):
+            return f": is it the file of lab {number}, {other.hand_in}?"
+    found = re.search(r"\b(\w+_hash)\s*\(", code)
+    return f" but {found[1]}()" if found else ""
 
 
 def _submitted(path: Path, lab: Lab) -> bytes:

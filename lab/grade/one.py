@@ -6,11 +6,10 @@ from pathlib import Path
 
 from lab.course.keys import Seeds
 from lab.course.labs import Lab
-from lab.grade import intake, oracle, sandbox, score
-from lab.grade.oracle import Refused
-from lab.grade.parts.kinds import KINDS
+from lab.grade import intake, sandbox, score
+from lab.grade.kinds import KINDS
 from lab.grade.score import Score
-from lab.grade.work import Work
+from lab.grade.work import Refused, Work
 
 
 def streams_from(seeds: Seeds) -> str:
@@ -25,7 +24,6 @@ def grade(lab: Lab, path: Path, seeds: Seeds, boots: bool = True) -> Score:
         return score.nothing(lab, str(error), streams_from(seeds))
     sandbox.check()
     with sandbox.folder() as folder:
-        oracle.prepare(folder, text)
         work = Work(lab, seeds, text, folder, boots)
         judged = [KINDS[part.kind](work, part) for part in lab.parts]
     return score.score(lab, judged, streams_from(seeds))

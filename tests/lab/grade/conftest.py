@@ -1,4 +1,4 @@
-"""Submissions of lab 1, graded as ./cw grade does it, with time limits that a test can wait for."""
+"""Submissions, graded as ./cw grade does it, with time limits that a test can wait for."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from lab.course import keys, labs
-from lab.grade import oracle, score
+from lab.course import keys
+from lab.grade import score
+from lab.grade.booted import judge as booted
+from lab.grade.function import oracle
 from lab.grade.one import grade
-from lab.grade.parts import booted
 
-LAB = labs.find("1")
 COURSE = keys.Seeds(b"a course's secret that the tests know" * 2)
 
 
@@ -22,15 +22,15 @@ def impatient(monkeypatch):
 
 
 @pytest.fixture
-def graded(tmp_path, impatient):
-    """graded(text) -> the share of each part's points by its kind, and all that was said."""
+def grade_text(tmp_path):
+    """grade_text(lab, text) -> the share of each part's points by its kind, and all that was said."""
 
-    def judge(text, seeds=COURSE, boots=False):
-        path = tmp_path / LAB.hand_in
+    def judge(lab, text, seeds=COURSE, boots=False):
+        path = tmp_path / lab.hand_in
         path.write_text(text)
         with booted.home():
-            found = grade(LAB, path, seeds, boots)
-        shares = {part.kind: line.points / line.out_of for part, line in zip(LAB.parts, found.lines, strict=True)}
+            found = grade(lab, path, seeds, boots)
+        shares = {part.kind: line.points / line.out_of for part, line in zip(lab.parts, found.lines, strict=True)}
         return shares, score.text(found)
 
     return judge

@@ -14,9 +14,9 @@ import pytest
 from lab.base.paths import TOP
 from lab.course import keys
 from lab.grade import classroom
-from lab.grade.parts import booted
-from tests.lab.grade.conftest import LAB
-from tests.lab.grade.submissions import RIGHT, WRONG
+from lab.grade.booted import judge as booted
+from tests.lab.grade.lab1.conftest import LAB
+from tests.lab.grade.lab1.submissions import RIGHT, WRONG
 
 
 @pytest.fixture

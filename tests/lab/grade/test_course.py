@@ -14,7 +14,7 @@ import pytest
 from lab.base.paths import TOP, LabError
 from lab.course import keys, labs
 from lab.course.start import setup_course, solution, start
-from lab.grade.parts.kinds import KINDS
+from lab.grade.kinds import KINDS
 from lab.run.demo import project_files
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

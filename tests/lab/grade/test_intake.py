@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from lab.grade import intake
-from lab.grade.oracle import Refused
-from tests.lab.grade.conftest import LAB
-from tests.lab.grade.submissions import RIGHT
+from lab.grade.work import Refused
+from tests.lab.grade.lab1.conftest import LAB
+from tests.lab.grade.lab1.submissions import RIGHT
 
 TEXT = RIGHT["mixed"].encode()
 

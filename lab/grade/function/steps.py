@@ -10,10 +10,10 @@ import numpy as np
 
 from lab.course import keys
 from lab.course.labs import Part
-from lab.grade import oracle, streams
-from lab.grade.model import Stream
-from lab.grade.oracle import Refused
-from lab.grade.work import Judged, Work, failed
+from lab.grade.function import oracle, streams
+from lab.grade.function.asked import Asked
+from lab.grade.function.model import Stream
+from lab.grade.work import Judged, Refused, Work, failed
 
 PRACTICE = range(1, 9)  # numbers among which one is looked for that shows what the held-out streams have shown
 
@@ -72,13 +72,14 @@ class Found:
 
 def recorded(work: Work, part: Part) -> Judged:
     """On streams of real programs that everybody has."""
-    chosen = [recorded_stream(name, work.lab.cache) for name in part.options["streams"]]
+    cache = work.of(Asked).cache
+    chosen = [recorded_stream(name, cache) for name in part.options["streams"]]
     found = _tried(work, part, chosen, "recorded")
     if isinstance(found, Judged):
         return found
     judged = _judged(found)
     for one in _worst(found):
-        judged.said.append(f"  to see it: ./cw replay lab/playground/streams/{one.stream.name}.keys --cache {work.lab.cache} --bits {one.bits} --histogram --functions NAME, once it is hash/{work.lab.cache}/NAME.h")  # fmt: skip
+        judged.said.append(f"  to see it: ./cw replay lab/playground/streams/{one.stream.name}.keys --cache {cache} --bits {one.bits} --histogram --functions NAME, once it is hash/{cache}/NAME.h")  # fmt: skip
         break
     return judged
 
@@ -112,11 +113,11 @@ def _tried(work: Work, part: Part, chosen: list[Stream], purpose: str) -> list[F
     places = [(stream, bits) for stream in chosen for bits in sizes]
     questions = [(*key, bits) for stream, bits in places for key in stream.keys]
     try:
-        answers = work.ask_twice(questions, purpose)
+        answers = work.of(Asked).ask_twice(questions, purpose)
     except Refused as error:
         return failed(
             f"{error}: lookups would not find what was inserted."
-            if not (work.compiled or work.never_ends)
+            if not (work.of(Asked).compiled or work.of(Asked).never_ends)
             else str(error)
         )
     if oracle.outside(questions, answers) is not None:
@@ -135,7 +136,7 @@ def _practice(work: Work, part: Part, like: Found) -> str:
     for seed in PRACTICE:
         stream = made_stream(like.stream.name, keys.practice(seed).seed(work.lab.number, "stream", number))
         try:
-            buckets = work.ask([(*key, like.bits) for key in stream.keys]).astype(np.int64)
+            buckets = work.of(Asked).ask([(*key, like.bits) for key in stream.keys]).astype(np.int64)
         except Refused:
             break
         one = Found(stream, like.bits, marks(stream, like.bits, part.options["reference"]), stream.steps(buckets))

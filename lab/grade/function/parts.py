@@ -5,42 +5,46 @@ from __future__ import annotations
 import numpy as np
 
 from lab.course.labs import Part
-from lab.grade import oracle
-from lab.grade.oracle import Refused
-from lab.grade.work import Judged, Work, failed, passed
+from lab.grade.function import oracle
+from lab.grade.function.asked import Asked
+from lab.grade.work import Judged, Refused, Work, failed, passed
 
 MOST_WORDS = 1500  # of what the compiler said
 
 
 def builds(work: Work, part: Part) -> Judged:
     """Compiled with the kernel's flags, with nothing but the kernel's headers, it is a function and no more."""
-    outcome = oracle.compile_all(work.folder, oracle.FUNCTIONS[work.lab.cache])
+    asked = work.of(Asked)
+    oracle.prepare(work.folder, work.text)
+    outcome = oracle.compile_all(work.folder, asked.function)
     if not outcome.good:
-        oracle.check_compiler(oracle.FUNCTIONS[work.lab.cache])  # whose fault is it?
-        work.compiled = (
+        oracle.check_compiler(asked.function)  # whose fault is it?
+        asked.compiled = (
             "it does not compile" if outcome.kind == "exit" else f"it does not compile: {outcome.why(oracle.COMPILE)}"
         )
         words = outcome.said.replace("/grade/submission.h", work.lab.hand_in).replace("submission.h", work.lab.hand_in)
-        return failed(f"{work.compiled}.", words[:MOST_WORDS])
-    work.compiled = ""
+        work.not_booted(asked.compiled)
+        return failed(f"{asked.compiled}.", words[:MOST_WORDS])
+    asked.compiled = ""
     faults = oracle.not_alone(work.folder)
     if faults:
-        return failed(*faults, f"Expected: {work.lab.cache}_hash() as `static inline`, computing from its arguments alone (hash/README.md).")  # fmt: skip
+        return failed(*faults, f"Expected: {asked.cache}_hash() as `static inline`, computing from its arguments alone (hash/README.md).")  # fmt: skip
     return passed()
 
 
 def in_range(work: Work, part: Part) -> Judged:
     """For tables of all sizes, keys of all kinds."""
-    questions = work.questions("range", part.options["bits"])
+    asked = work.of(Asked)
+    questions = asked.questions("range", part.options["bits"])
     try:
-        buckets = work.ask(questions)
+        buckets = asked.ask(questions)
     except Refused as error:
         return failed(str(error))
     wrong = oracle.outside(questions, buckets)
     if wrong is None:
         return passed()
     bits = questions[wrong][2]
-    work.not_a_function = work.not_a_function or "it gives buckets that the table has not"
+    work.not_booted("it gives buckets that the table has not")
     sizes = sorted(
         {question[2] for question, bucket in zip(questions, buckets, strict=True) if int(bucket) >> question[2]}
     )
@@ -53,9 +57,10 @@ def in_range(work: Work, part: Part) -> Judged:
 def is_function(work: Work, part: Part) -> Judged:
     """In other processes, in other orders, among other keys: the answer is the same."""
     try:
-        work.ask_twice(work.questions("function", part.options["bits"]), "function")
+        asked = work.of(Asked)
+        asked.ask_twice(asked.questions("function", part.options["bits"]), "function")
     except Refused as error:
-        work.not_a_function = work.not_a_function or "it is not a function of the key"
+        work.not_booted("it is not a function of the key")
         return failed(
             f"{error}.", "Expected: the bucket depends on the key and on bits, and on nothing else: what is inserted must be found again."
         )  # fmt: skip
@@ -64,11 +69,12 @@ def is_function(work: Work, part: Part) -> Judged:
 
 def defined(work: Work, part: Part) -> Judged:
     """With the sanitizer, and without optimization, it answers as it does in the kernel."""
-    questions = work.questions("defined", part.options["bits"])
+    asked = work.of(Asked)
+    questions = asked.questions("defined", part.options["bits"])
     try:
-        usual = work.ask(questions)
-        checked = work.ask(questions, "-checked")
-        plain = work.ask(questions, "-plain")
+        usual = asked.ask(questions)
+        checked = asked.ask(questions, "-checked")
+        plain = asked.ask(questions, "-plain")
     except Refused as error:
         return failed(
             f"{error}.",

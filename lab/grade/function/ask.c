@@ -1,6 +1,6 @@
 /*
  * ask.c - asks a submitted hash function: questions come on standard input, answers go to standard
- * output. For the sandbox (lab/grade/oracle.py), where it is linked with submission.c.
+ * output. For the sandbox (lab/grade/function/oracle.py), where it is linked with submission.c.
  *
  * Nothing here guards against the submission, which can do with this process what it likes. The
  * grader believes none of the answers: it asks again, elsewhere and in another order.

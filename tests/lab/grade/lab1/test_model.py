@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lab.course.draw import Draw
-from lab.grade import model, streams
-from lab.grade.parts.steps import marks
+from lab.grade.function import model, streams
+from lab.grade.function.steps import marks
 from lab.record import engine, stream
 
 BITS = (6, 9, 12)

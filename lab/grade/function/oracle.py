@@ -21,6 +21,7 @@ from lab.base.paths import TOP, LabError
 from lab.course.draw import Draw
 from lab.grade import sandbox
 from lab.grade.sandbox import Limits, Outcome
+from lab.grade.work import Refused
 
 Question = tuple[int, int, int]  # the key's two words, the table's bits
 Buckets = npt.NDArray[np.uint32]
@@ -53,16 +54,6 @@ FROM_KERNEL = frozenset(
 ONLY_READ = (".text", ".rodata", ".eh_frame", ".note")
 SMALL, FEW = 6, 8  # processes that are asked hardly anything, and how much
 CHUNKS = 4
-
-
-class Refused(Exception):
-    """Why a submission is not a function that can be asked; the message is for who handed it in.
-
-    @slow: it used up a time limit, and to ask again would use up another."""
-
-    def __init__(self, message: str, slow: bool = False):
-        super().__init__(message)
-        self.slow = slow
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lab.base.paths import LabError
-from lab.grade import oracle, sandbox
-from lab.grade.parts import booted
-from tests.lab.grade.submissions import RIGHT, WRONG
+from lab.grade import sandbox
+from lab.grade.booted import judge, kernel
+from lab.grade.booted.job import Given
+from lab.grade.function import oracle
+from tests.lab.grade.lab1.submissions import RIGHT, WRONG
 
 
 @pytest.mark.parametrize("name", ["tabulated", "only in the kernel"])
@@ -21,14 +23,14 @@ def test_what_the_console_says_proves_nothing():
     with sandbox.folder() as folder:
         (folder / "run").mkdir()
         (folder / "run" / "disk").write_bytes(b"\0" * (1 << 20))
-        found = booted._look(folder, booted.Given(dict.fromkeys("abcdef", b"x")))
+        found = judge._look(folder, Given(dict.fromkeys("abcdef", b"x")))
     assert found.share == 0 and "e2fsck" in found.said[0] and "not what was written" in found.said[1]
 
 
 def test_where_no_kernel_can_be_built_nobody_is_marked_down(graded, monkeypatch):
     """Nor where nothing can be compiled: it is the grader that does not work, and says so."""
-    monkeypatch.setattr(booted, "SOURCES", tuple(name for name in booted.SOURCES if name != "Kconfig"))
-    monkeypatch.setattr(booted, "_check_kernel", booted._check_kernel.__wrapped__)
+    monkeypatch.setattr(kernel, "SOURCES", tuple(name for name in kernel.SOURCES if name != "Kconfig"))
+    monkeypatch.setattr(judge, "_check_kernel", judge._check_kernel.__wrapped__)
     with pytest.raises(LabError, match="with its own hash/buffer/mult.h"):
         graded(RIGHT["mixed"], boots=True)
     monkeypatch.setattr(oracle, "KERNEL_FLAGS", f"{oracle.KERNEL_FLAGS} -fno-such-flag")
@@ -39,4 +41,4 @@ def test_where_no_kernel_can_be_built_nobody_is_marked_down(graded, monkeypatch)
 
 def test_a_control_port_that_is_a_link_is_not_followed(tmp_path):
     (tmp_path / "control").symlink_to("/etc/passwd")
-    assert booted._plain_bytes(tmp_path / "control") == b""
+    assert judge._plain_bytes(tmp_path / "control") == b""

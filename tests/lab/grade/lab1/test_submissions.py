@@ -10,9 +10,10 @@ import pytest
 
 from lab.base.paths import TOP
 from lab.course import keys
-from lab.grade import oracle, streams
-from tests.lab.grade.conftest import COURSE, LAB
-from tests.lab.grade.submissions import CALL, GOOD, HEAD, MIXED, RIGHT, WRONG, hard_coded
+from lab.grade.function import oracle, streams
+from tests.lab.grade.conftest import COURSE
+from tests.lab.grade.lab1.conftest import LAB
+from tests.lab.grade.lab1.submissions import CALL, GOOD, HEAD, MIXED, RIGHT, WRONG, hard_coded
 
 
 @pytest.mark.parametrize("name", RIGHT)

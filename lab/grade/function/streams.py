@@ -16,7 +16,7 @@ import numpy as np
 
 from lab.base.paths import TOP, LabError
 from lab.course.draw import Draw
-from lab.grade.model import FIND, INSERT, REMOVE, Key, Operation, Stream, stream_of
+from lab.grade.function.model import FIND, INSERT, REMOVE, Key, Operation, Stream, stream_of
 from lab.record import stream as recorded
 
 RECORDED = TOP / "lab/playground/streams"

@@ -1,11 +1,13 @@
-"""What can be judged: each module's judge(work, part) is a kind of part that a lab.toml may name."""
+"""What can be judged: the kinds of parts that a lab.toml may name. Each is judge(work, part), in the room of its kind of hand-in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from lab.course.labs import Part
-from lab.grade.parts import booted, function, steps
+from lab.grade.booted import judge as booted
+from lab.grade.function import parts as function
+from lab.grade.function import steps
 from lab.grade.work import Judged, Work
 
 KINDS: dict[str, Callable[[Work, Part], Judged]] = {

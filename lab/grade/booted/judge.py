@@ -1,0 +1,143 @@
+"""The kernel itself with a submitted file: built, booted and put to work in the sandbox, judged by what is on its disk.
+
+Who is in the kernel can say what he likes on the console and the control port. So what counts is the disk: files whose contents
+come from the seeds went through the buffer cache in many ways, and afterwards e2fsck finds nothing and every file is, byte by
+byte, what it should be. That is looked at in a sandbox of its own, which the submission was never in. No counter of the kernel's
+own is believed; how good the submission is, the other parts say.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager
+from functools import cache
+from pathlib import Path
+
+from lab.base.paths import LabError
+from lab.build.kernel import build_lock
+from lab.course.draw import Draw
+from lab.course.labs import Part
+from lab.grade import sandbox
+from lab.grade.booted.job import JOB, Given, given
+from lab.grade.booted.kernel import StandIn, build_with
+from lab.grade.sandbox import Limits
+from lab.grade.work import Judged, Work, failed, passed
+from lab.guest.image import Ext2
+from lab.guest.tree import Tree, base_tree
+from lab.run import control, machine
+from lab.run.cmdline import kernel_command_line
+from lab.run.options import Options
+from lab.run.own_folder import own_folder
+from lab.run.qemu.command import qemu_command
+
+BOOT = Limits(seconds=150, cpu=90, memory=16 << 30, processes=64, file=256 << 20, output=1 << 20, files=256)
+LOOK = Limits(seconds=60, cpu=30, memory=1 << 30, processes=8, file=64 << 20, output=1 << 20)
+
+MOST_CONTROL = 1 << 20
+OUTPUT = "graded"  # build/NAME-graded: the kernel that is built once and of which each submission gets a copy
+
+
+def judge(work: Work, part: Part) -> Judged:
+    """Build, boot, look at the disk. In home()."""
+    if not work.boots:
+        return failed("left out (--no-boot)")
+    if work.unfit:
+        return failed(f"not booted: {work.unfit}")
+    stand_in = StandIn.of(part)
+    found = _tried(stand_in, work.text, work.lab.hand_in, work.draw("files"))
+    if found.share < 1:
+        _check_kernel(stand_in)  # whose fault is it?
+    return found
+
+
+def _tried(stand_in: StandIn, text: bytes, called: str, draw: Draw) -> Judged:
+    files = given(draw)
+    with sandbox.folder() as folder:
+        said = build_with(folder, stand_in, text, called)
+        if said:
+            return failed("The kernel cannot be built with it.", said)
+        said = _boot(folder, files)
+        if said:
+            return failed(said, "Expected: the machine copies, moves and removes files, and leaves in the orderly way.")
+        return _look(folder, files)
+
+
+@cache
+def _check_kernel(stand_in: StandIn) -> None:
+    """A LabError where the kernel does not run with its own file either: then nobody is marked down for it. Once a process."""
+    found = _tried(stand_in, stand_in.own, stand_in.replaces, Draw(1))
+    if found.share < 1:
+        words = " ".join(found.said)[:1000]
+        raise LabError(
+            f"the kernel cannot be built, or does not run, in the sandbox with its own {stand_in.replaces}: {words}"
+        )
+
+
+def home() -> AbstractContextManager[None]:
+    """Where all of a grading happens: the kernel that is graded has an output folder of its own. Once a process."""
+    return own_folder(OUTPUT)
+
+
+def _tree(files: Given) -> Tree:
+    tree = base_tree()
+    for name, data in files.files.items():
+        tree.text(f"/work/given/{name}", data)
+    tree.text("/work/job.sh", JOB)
+    return tree
+
+
+def _boot(folder: Path, files: Given) -> str:
+    """Run the job: what went wrong with the machine, or ""."""
+    run = folder / "run"
+    run.mkdir()
+    tree = _tree(files)
+    options = Options(
+        job=["/bin/sh", "/work/job.sh"], root="ext2", mem="96M", icount=True, quiet=True, ext2=Ext2(1024, 128, 24 << 20, 512),
+        cmdline="bhash_entries=256 job_input=none",
+    )  # fmt: skip
+    with build_lock():
+        command = qemu_command(options, run, kernel_command_line(options, tree), tree)
+    os.chmod(folder / "out/chainwalk.stripped", 0o644, follow_symlinks=False)
+    shown = {folder / "out": "/kernel"}
+    command[command.index("-kernel") + 1] = "/kernel/chainwalk.stripped"
+    outcome = sandbox.run(command, BOOT, shown, {sandbox.give(run): str(run)})
+    if outcome.kind != "exit":
+        return "The machine did not end: it hangs, or is far slower than it should be." if outcome.kind == "timeout" or outcome.status == 9 else f"The machine did not end by itself: {outcome.why(BOOT)}."  # fmt: skip
+    result = machine.judge(outcome.status, control.parse(_plain_bytes(run / "control")))
+    if result.kind == "silence" and outcome.said.strip() and not (run / "control").exists():
+        raise LabError(f"the machine could not be started in the sandbox: {outcome.said.strip()[:500]}")
+    if result.kind != "exit":
+        return f"{result.message[:300]}."
+    return (
+        f"The job ended with status {result.status}: {outcome.output[-300:].decode(errors='replace')!r}"
+        if result.status
+        else ""
+    )
+
+
+def _plain_bytes(path: Path) -> bytes:
+    """Of a file that the sandbox made: no link is followed, and not more read than there should be."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    with os.fdopen(handle, "rb") as file:
+        return file.read(MOST_CONTROL)
+
+
+def _look(folder: Path, files: Given) -> Judged:
+    """At the disk, in a sandbox that has it read-only."""
+    expected = files.expected()
+    script = ["e2fsck -fn /run/disk >/dev/null 2>&1; echo fsck $?"]
+    script += [f"debugfs -R 'cat /work/{name}' /run/disk 2>/dev/null | sha256sum" for name in expected]
+    outcome = sandbox.run(["/bin/sh", "-c", "\n".join(script)], LOOK, {folder / "run": "/run"})
+    lines = outcome.output.decode(errors="replace").splitlines()
+    if not outcome.good or len(lines) != len(script):
+        return failed(f"Its disk cannot be looked at: {outcome.why(LOOK)}.")
+    faults = [] if lines[0] == "fsck 0" else ["e2fsck -fn finds faults on its disk."]
+    wrong = [name for name, line in zip(expected, lines[1:], strict=True) if line.split()[:1] != [expected[name]]]
+    if wrong:
+        faults.append(
+            f"{len(wrong)} of {len(expected)} files on its disk are not what was written: {', '.join(wrong[:4])}"
+        )
+    return failed(*faults, "Expected: a block that was written is the one that is found.") if faults else passed()
