@@ -17,7 +17,8 @@
 #define child_placed(dentry, block, offset) ((void)0)
 #define child_unlink(dentry, parent) list_del(&(dentry)->child_link)
 #define child_lost(dentry) ((void)0)
-#define children_moved(dentry, target, flags) ((void)0)
+#define d_delete_child(dentry) d_delete(dentry)
+#define d_move_child(dentry, target, flags) d_move(dentry, target, flags)
 #define cached_name(dir, dentry) (dentry)
 #define lookup_uncached(dir, dentry) (dir)->op->lookup(dir, dentry)
 #define iterate_directory(file, out) (file)->fop->iterate(file, &(out)->context)
@@ -26,8 +27,8 @@
 #ifdef CONFIG_DCACHE_NEGATIVE
 #include "fs/path/negative/negative.h"
 #else
-#define d_delete_name(dentry) d_delete(dentry)
-#define d_move_name(dentry, target, flags) d_move(dentry, target, flags)
+#define d_delete_name(dentry) d_delete_child(dentry)
+#define d_move_name(dentry, target, flags) d_move_child(dentry, target, flags)
 #define no_such_name(dentry, for_good) (-ENOENT)
 #define cached_absence(dir, dentry) (dentry)
 #endif

@@ -51,8 +51,8 @@ static struct dentry *dentry_alloc(const char *name, u32 length, u32 hash)
 
 	if (unlikely(!dentry))
 		return NULL;
-	char *to = likely(length < DNAME_INLINE) ? dentry->inline_name
-						 : kmalloc(length + 9, GFP_KERNEL);
+	bool fits = length < sizeof(dentry->inline_name);
+	char *to = likely(fits) ? dentry->inline_name : kmalloc(length + 9, GFP_KERNEL);
 	if (unlikely(!to)) {
 		kmem_cache_free(dentry_slab, dentry);
 		return NULL;
@@ -281,13 +281,13 @@ static void swap_names(struct dentry *a, struct dentry *b)
 {
 	const char *name = a->name;
 	u8 length = a->name_length;
-	char text[DNAME_INLINE];
+	char text[sizeof(a->inline_name)];
 
-	memcpy(text, a->inline_name, DNAME_INLINE);
+	memcpy(text, a->inline_name, sizeof(text));
 	WRITE_ONCE(a->name, name_is_inline(b) ? a->inline_name : b->name);
 	WRITE_ONCE(b->name, name == a->inline_name ? b->inline_name : name);
-	memcpy(a->inline_name, b->inline_name, DNAME_INLINE);
-	memcpy(b->inline_name, text, DNAME_INLINE);
+	memcpy(a->inline_name, b->inline_name, sizeof(text));
+	memcpy(b->inline_name, text, sizeof(text));
 	WRITE_ONCE(a->name_length, b->name_length);
 	WRITE_ONCE(b->name_length, length);
 }
@@ -330,7 +330,7 @@ void d_move(struct dentry *dentry, struct dentry *target, unsigned flags)
 	if (exchange || !name_is_inline(dentry) || !name_is_inline(target)) {
 		swap_names(dentry, target);
 	} else {
-		memcpy(dentry->inline_name, target->inline_name, DNAME_INLINE);
+		memcpy(dentry->inline_name, target->inline_name, sizeof(dentry->inline_name));
 		WRITE_ONCE(dentry->name_length, target->name_length);
 	}
 	place(dentry, to);

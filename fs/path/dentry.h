@@ -39,8 +39,6 @@
 #define free_when_unseen(head, function) (function)(head)
 #endif
 
-#define DNAME_INLINE 40 /* with the NUL */
-
 /*
  * dentry->flags. MOUNTED: something may be mounted here, ask the mount table; UNHASHED: not to be
  * found by name (removed, or never added); UNCACHED: never hashed, though there: looked up each
@@ -71,7 +69,7 @@ struct dentry {
 		};
 		u16 flags_and_referenced; /* D_PLAIN: no flag, and used */
 	};
-	/* inline_name or kmalloc'ed; NUL-terminated, 8 readable bytes past the end */
+	/* inline_name, if it and its NUL fit, or kmalloc'ed; 8 readable bytes past the end */
 	const char *name;
 	struct inode *inode; /* NULL: negative. A reference keeps a positive one positive */
 	atomic_t refcount;   /* with DREF_KEPT */
@@ -79,22 +77,17 @@ struct dentry {
 #ifdef LOCKLESS_WALK
 	seqcount_t sequence; /* of all above but the counts: dcache.h, changes_begin() */
 #endif
-#ifdef CONFIG_DCACHE_FASTPATH
-	struct direct_entry *direct[CONFIG_DIRECT_PATHS]; /* of whole paths (direct/direct.h) */
-#endif
-	char inline_name[DNAME_INLINE];
 #ifdef CONFIG_DCACHE_COMPLETE
-	/* complete/complete.h. Of a directory, under its lock: */
+	/* complete/complete.h. All that a listing reads of a name is in one line of memory, which
+	 * begins here: */
+	u32 number __aligned(64); /* the inode's; of a dentry with D_NUMBERED, or if it is listed */
+	u8 type;		  /* DT_*, likewise */
+	u8 listed; /* the length of inline_name, if it is there, with all this; 0: look closer */
+	/* of a directory, under its lock: */
 	u8 dotdot;  /* the position of ".."; 0: it is not to become complete */
 	u8 filling; /* FILLING, LOST */
-	u8 type;    /* DT_*; with D_NUMBERED: as the number */
-	union {
-		u64 known_to; /* the names before that position are among the children; KNOWN_ALL */
-		ino_t number; /* of a dentry with D_NUMBERED: its inode's */
-	};
-	struct dentry *next_child; /* a child with a position, to begin to look at; or NULL */
 #endif
-
+	char inline_name[40];
 	u64 cookie; /* the file system's; 0: new, or not among its names; parent->lock */
 	/* child_link: parent->children, cookies last; parent->lock */
 	struct list_head child_link, children;
@@ -102,6 +95,14 @@ struct dentry {
 		struct list_head lru; /* the LRU list's lock */
 		struct rcu_head rcu;  /* once it is dead */
 	};
+#ifdef CONFIG_DCACHE_COMPLETE
+	/* likewise: */
+	u64 known_to; /* the names before that position are among the children; KNOWN_ALL */
+	struct dentry *next_child; /* a child with a position, to begin to look at; or NULL */
+#endif
+#ifdef CONFIG_DCACHE_FASTPATH
+	struct direct_entry *direct[CONFIG_DIRECT_PATHS]; /* of whole paths (direct/direct.h) */
+#endif
 };
 
 /* A component of a path's text, taken for a directory (component.h). */

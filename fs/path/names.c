@@ -281,7 +281,6 @@ static int rename_locked(struct dentry *old_parent, const struct last *from,
 	if (!exchange && target && S_ISDIR(target->mode))
 		shrink_dcache_children(new);
 	d_move_name(old, new, flags);
-	children_moved(old, new, flags);
 	notify_rename(old_dir, from, new_dir, to, old, new, flags);
 	return 0;
 }

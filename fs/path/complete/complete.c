@@ -37,10 +37,12 @@ void child_placed(struct dentry *dentry, u32 block, u32 offset)
 		set_position(dentry, (loff_t)block * dir->inode->sb->block_size + offset);
 }
 
-void children_moved(struct dentry *dentry, struct dentry *target, unsigned flags)
+void d_move_child(struct dentry *dentry, struct dentry *target, unsigned flags)
 {
 	loff_t from = (loff_t)dentry->cookie, to = (loff_t)target->cookie;
 
+	d_move(dentry, target, flags);
+	dentry->listed = target->listed = 0; /* they have other names */
 	if (!dentry->parent->dotdot)
 		return;
 	set_position(dentry, 0);
@@ -73,6 +75,7 @@ void child_lost(struct dentry *dentry)
 	if (!dir->dotdot)
 		return;
 	guard(spinlock, &dir->lock);
+	dentry->listed = 0;
 	dir->known_to = 0;
 	if (dir->filling)
 		dir->filling |= LOST;

@@ -52,12 +52,14 @@ static inline bool d_is_numbered(const struct dentry *dentry)
 	return smp_load_acquire(&dentry->flags) & D_NUMBERED;
 }
 
-/* A new dentry, or one that is a new directory's: nothing is known. */
+/* A new dentry, or one that is a new directory's: nothing is known of its names, nor of itself, but
+ * what only a dentry with D_NUMBERED says. */
 static inline void dentry_forget_children(struct dentry *dentry)
 {
 	dentry->known_to = 0;
 	dentry->next_child = NULL;
 	dentry->dotdot = dentry->filling = 0;
+	dentry->listed = 0;
 }
 
 /* ---- for file systems ------------------------------------------------------------------------ */
@@ -102,8 +104,14 @@ static inline void child_unlink(struct dentry *dentry, struct dentry *parent)
 /* @dentry is about to be evicted, though its name may exist. Its bucket is locked, and
  * dentry_tree_lock. */
 void child_lost(struct dentry *dentry);
-/* After d_move(@dentry, @target, @flags): the names have kept their positions. */
-void children_moved(struct dentry *dentry, struct dentry *target, unsigned flags);
+/* d_delete(). */
+static inline void d_delete_child(struct dentry *dentry)
+{
+	dentry->listed = 0;
+	d_delete(dentry);
+}
+/* d_move(): the names keep their positions. */
+void d_move_child(struct dentry *dentry, struct dentry *target, unsigned flags);
 /* @dentry, found in the cache as a name in @dir: with its inode, unless it is negative; or ERR_PTR,
  * and the reference is gone. inode->lock for writing; sleeps if it is numbered. */
 struct dentry *cached_name(struct inode *dir, struct dentry *dentry);

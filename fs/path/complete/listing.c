@@ -101,17 +101,29 @@ static bool retire(struct dentry *dir, struct dentry *child)
 	return true;
 }
 
-static __always_inline bool add_child(struct batch *batch, const struct dentry *child)
+/* Of @child, whose name is there, all that getdents64() says is put where the next listing finds it
+ * together, but for a long name. */
+static void note_listed(struct dentry *child)
 {
 	const struct inode *inode = child->inode;
-	ino_t number = child->number;
-	unsigned type = child->type;
 
-	if (likely(inode != NULL)) {
-		number = inode->number;
-		type = S_DT(READ_ONCE(inode->mode));
+	if (inode) {
+		child->number = (u32)inode->number;
+		child->type = (u8)S_DT(READ_ONCE(inode->mode));
 	}
-	return batch_add(batch, child->name, child->name_length, number, type,
+	child->listed = child->name == child->inline_name ? child->name_length : 0;
+}
+
+static __always_inline bool add_child(struct batch *batch, const struct dentry *child)
+{
+	const char *name = child->inline_name;
+	unsigned length = child->listed;
+
+	if (unlikely(!length)) {
+		name = child->name;
+		length = child->name_length;
+	}
+	return batch_add(batch, name, length, child->number, child->type,
 			 (loff_t)child->cookie);
 }
 
@@ -124,8 +136,11 @@ static loff_t add_children(struct dentry *dir, struct batch *batch, loff_t posit
 	for (; link != &dir->children; link = next) {
 		child = list_entry(link, struct dentry, child_link);
 		next = link->next;
-		if (unlikely(retire(dir, child)))
-			continue;
+		if (unlikely(!child->listed)) {
+			if (retire(dir, child))
+				continue;
+			note_listed(child);
+		}
 		if (unlikely(!add_child(batch, child))) {
 			dir->next_child = child;
 			return (loff_t)child->cookie;
@@ -239,14 +254,14 @@ static bool add_name(struct dentry *dir, const char *name, unsigned length, ino_
 
 	struct component component = take_component(dir, text);
 
-	if (!length || component.length != length)
-		return false; /* with a slash in it, or a NUL */
+	if (!length || component.length != length || ino != (u32)ino)
+		return false; /* with a slash in it, or a NUL; or its number has no room */
 	struct dentry *dentry = d_lookup(dir, &component, HASH_LOOK);
 	if (!dentry) {
 		dentry = d_alloc_hashed(dir, text, length, component.hash);
 		if (!dentry)
 			return false;
-		dentry->number = ino;
+		dentry->number = (u32)ino;
 		dentry->type = (u8)type;
 		dentry->flags |= D_NUMBERED;
 		d_add(dentry, NULL);

@@ -31,7 +31,7 @@ static __always_inline int compare_changing(const struct dentry *dentry,
 
 	if (unlikely(name->length > 7)) {
 		/* what is longer than any inline name only if the text has that length */
-		if (name->length >= DNAME_INLINE &&
+		if (name->length >= sizeof(dentry->inline_name) &&
 		    (READ_ONCE(dentry->name_length) != name->length ||
 		     read_seqcount_retry(&dentry->sequence, *key->sequence)))
 			return 1;

@@ -19,7 +19,7 @@ static void keep_absent(struct dentry *absent)
 void d_delete_name(struct dentry *dentry)
 {
 	lockdep_assert_held(&dentry->parent->inode->lock);
-	d_delete(dentry);
+	d_delete_child(dentry);
 	if (READ_ONCE(dentry->flags) & D_UNHASHED) /* it was in use */
 		keep_absent(same_name(dentry));
 }
@@ -29,6 +29,6 @@ void d_move_name(struct dentry *dentry, struct dentry *target, unsigned flags)
 	struct dentry *absent = flags & RENAME_EXCHANGE ? NULL : same_name(dentry);
 
 	lockdep_assert_held(&dentry->parent->inode->lock);
-	d_move(dentry, target, flags);
+	d_move_child(dentry, target, flags);
 	keep_absent(absent);
 }
