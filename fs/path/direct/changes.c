@@ -2,11 +2,12 @@
 #ifdef CONFIG_DCACHE_FASTPATH
 
 #include "fs/path/direct/find.h"
+#include "fs/path/siblings/siblings.h"
 
 struct direct_changes direct_changes;
 
-/* What direct_change_begin() does to one of those below. */
-static void change_one(struct dentry *dentry, enum direct_kind kind)
+/* What direct_change_begin() does to one of those below, a child of @parent. */
+static void change_one(struct dentry *dentry, const struct dentry *parent, enum direct_kind kind)
 {
 	for (unsigned place = 0; place < CONFIG_DIRECT_PATHS; place++) {
 		struct direct_entry *entry = READ_ONCE(dentry->direct[place]);
@@ -16,8 +17,9 @@ static void change_one(struct dentry *dentry, enum direct_kind kind)
 		if (kind == DIRECT_PLACE)
 			direct_void(entry);
 		else
-			direct_renew(entry);
+			direct_renew(entry, siblings_version(parent, entry));
 	}
+	siblings_renew(dentry); /* though it may have no names in the cache now */
 }
 
 /*
@@ -31,12 +33,13 @@ static void change_below(struct dentry *top, enum direct_kind kind, bool *mounts
 	struct list_head *link;
 
 	lockdep_assert_held(&dentry_tree_lock);
+	siblings_renew(top);
 	spin_lock(&parent->lock);
 	link = parent->children.next;
 	for (;;) {
 		while (link != &parent->children) {
 			child = list_entry(link, struct dentry, child_link);
-			change_one(child, kind);
+			change_one(child, parent, kind);
 			*mounts |= READ_ONCE(child->flags) & D_MOUNTED;
 			link = link->next;
 			if (list_empty(&child->children))

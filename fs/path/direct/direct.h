@@ -59,8 +59,12 @@ struct direct_entry {
 	struct path path; /* not referenced: dentry->direct[place] leads back here */
 	u64 version;	  /* of prefix.h; 0: it is void */
 	u32 mount_sequence;
-	u32 place;
-	u64 absent, absent_mask; /* a hint: direct_hint() */
+	u8 place;
+	u8 absent_shift; /* a hint: direct_hint() */
+	u64 absent;
+#ifdef CONFIG_PREFIX_SIBLINGS
+	u64 below; /* of a directory: the version that its names have (siblings/siblings.h), or 0 */
+#endif
 	struct rcu_head rcu;
 };
 

@@ -110,8 +110,7 @@ bool direct_enter(const struct path *path, const struct signature *signature, u3
 				       .path = *path,
 				       .mount_sequence = mount_sequence,
 				       .version = version,
-				       .place = place,
-				       .absent_mask = ~0ull};
+				       .place = (u8)place};
 	forget_place(path->dentry, place); /* another path */
 	path_table_lock(&path_table_instance, NULL, bucket);
 	bool first = __atomic_compare_exchange_n(&path->dentry->direct[place], &none, entry, false,

@@ -88,10 +88,10 @@ static __always_inline void direct_void(struct direct_entry *entry)
 	WRITE_ONCE(entry->version, 0);
 }
 
-/* Give @entry, unless it is void, another version: that, or 0. */
-static inline u64 direct_renew(struct direct_entry *entry)
+/* Give @entry, unless it is void, the version @new: that, or 0. */
+static inline u64 direct_renew(struct direct_entry *entry, u64 new)
 {
-	u64 old = READ_ONCE(entry->version), new = prefix_new_version();
+	u64 old = READ_ONCE(entry->version);
 
 	while (old && !__atomic_compare_exchange_n(&entry->version, &old, new, false,
 						   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -134,27 +134,28 @@ static __always_inline struct direct_entry *direct_entry_of(const struct dentry 
 
 /*
  * A text whose first component is absent is walked in one step, fewer than its signature takes. Of
- * each directory the last such component is known: the text's first word, and the mask of what of
- * it is the component and the slash behind it. No more than a hint: whoever finds that it is not so
+ * each directory the last such component is known, with the slash behind it, in the upper bytes of
+ * a word whose lower ones are zeros; and by how much the text's first word is to be shifted for
+ * that. No more than a hint: whoever finds that it is not so
  * takes it away, and where two write at once it is of neither.
  */
 static inline void direct_hint(struct direct_entry *from, const struct component *absent)
 {
-	u64 mask = ~0ull >> (7 - absent->length) * 8;
+	u32 shift = (u32)(7 - absent->length) * 8;
 
-	WRITE_ONCE(from->absent, load_word(absent->name) & mask);
-	WRITE_ONCE(from->absent_mask, mask);
+	WRITE_ONCE(from->absent, load_word(absent->name) << shift);
+	WRITE_ONCE(from->absent_shift, (u8)shift);
 }
 
 static inline void direct_unhint(struct direct_entry *from)
 {
-	WRITE_ONCE(from->absent_mask, ~0ull);
+	WRITE_ONCE(from->absent_shift, 0);
 	WRITE_ONCE(from->absent, 0); /* what no text begins with */
 }
 
 static __always_inline bool direct_is_hinted(const struct direct_entry *from, const char *text)
 {
-	return !((load_word(text) ^ READ_ONCE(from->absent)) & READ_ONCE(from->absent_mask));
+	return load_word(text) << READ_ONCE(from->absent_shift) == READ_ONCE(from->absent);
 }
 
 /* The entry of @signature, which @walk looks for, or NULL. */

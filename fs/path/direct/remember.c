@@ -5,6 +5,7 @@
 #include "fs/path/alias/alias.h"
 #include "fs/path/direct/find.h"
 #include "fs/path/namespace/namespace.h"
+#include "fs/path/siblings/siblings.h"
 
 #include "fs/inode/lru.h"
 #include "fs/inode/permission.h"
@@ -79,9 +80,12 @@ static void keep(const struct path *path, const struct signature *signature,
 			return;
 	}
 	if (!direct_nothing_changed(walk) || read_seqcount_retry(&dentry->sequence, sequence) ||
-	    d_unlinked(dentry))
+	    d_unlinked(dentry)) {
 		direct_forget(dentry);
-	else if (reached)
+		return;
+	}
+	version = siblings_share(path, walk, version);
+	if (reached)
 		prefix_remember(version);
 }
 
@@ -198,6 +202,19 @@ static void know_start(const struct path *start, const struct lockless_walk *wal
 		keep(start, &signature, walk, sequence, reached);
 }
 
+#ifdef CONFIG_PREFIX_SIBLINGS
+/* The same for the directory of @path, which is referenced, if its names need that. */
+static void know_directory(const struct path *path, const struct lockless_walk *walk)
+{
+	struct path directory __free(path) = {0};
+
+	if (siblings_have_none(path, walk, &directory))
+		know_start(&directory, walk);
+}
+#else
+#define know_directory(path, walk) ((void)0)
+#endif
+
 /* Where a lookup from @dfd begins, referenced: 0, -EBADF. */
 static int start_of(int dfd, bool at_root, struct path *start)
 {
@@ -224,9 +241,12 @@ static void remember(const struct lockless_walk *walk, int dfd, const char *name
 	rcu_read_unlock();
 
 	name = skip_slashes(name);
-	if (!reached)
+	if (!reached) {
 		know_start(&start, walk);
-	else if (!below && !walk->links && is_canonical(name))
+		return;
+	}
+	know_directory(path, walk);
+	if (!below && !walk->links && is_canonical(name))
 		keep(path, &walk->direct.signature, walk, sequence, true);
 	else
 		keep_alias(path, walk, sequence, below);

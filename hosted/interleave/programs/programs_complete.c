@@ -179,6 +179,15 @@ RING_PROGRAM(complete_fill, world_ext2, 100)
 /* ---- against changes --------------------------------------------------------------------------
  */
 
+/* Is there a name that begins with that letter, as this task, which made and removed it, knows? */
+static void is_listed(char name, bool there)
+{
+	struct listing listing;
+
+	list("/mnt/d", &listing, 256);
+	CHECK_EQUAL(listing.seen[(unsigned char)name], there);
+}
+
 /* It is the only one who has this name. */
 static void make_and_remove(void *unused)
 {
@@ -188,9 +197,11 @@ static void make_and_remove(void *unused)
 
 		CHECK(!IS_ERR(file));
 		CHECK_EQUAL(stat_path("/mnt/d/x"), 0);
+		is_listed('x', true);
 		if (i & 1)
 			fput(file);
 		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/x", 0), 0);
+		is_listed('x', false);
 		CHECK_EQUAL(stat_path("/mnt/d/x"), -ENOENT);
 		if (!(i & 1))
 			fput(file);
@@ -208,6 +219,7 @@ static void rename_to_and_fro(void *unused)
 		CHECK_EQUAL(sys_renameat2(AT_FDCWD, from, AT_FDCWD, to, 0), 0);
 		CHECK_EQUAL(stat_path(from), -ENOENT);
 		CHECK_EQUAL(stat_path(to), 0);
+		is_listed('y', i % 3 != 0);
 	}
 }
 

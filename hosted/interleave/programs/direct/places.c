@@ -232,6 +232,83 @@ RING_PROGRAM(direct_chmod, world_tmpfs, 100)
 	change_rights(forbid_and_allow, 0755, 0, "/mnt/up/dir/file");
 }
 
+/* A name that nobody has looked for before gets its entry by who may reach it: not so the stranger,
+ * who could reach its siblings until now. */
+static void forbid_then_make(void *directory)
+{
+	char text[64];
+
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		snprintf(text, sizeof(text), "/mnt/up/dir/new%u", i);
+		CHECK_EQUAL(vfs_chmod(directory, 0), 0);
+		make_file(text);
+		CHECK_EQUAL(stat_path(text), 0);
+		const struct cred *own = get_cred(current->cred);
+
+		set_cred(get_cred(subject));
+		CHECK_EQUAL(stat_path(text), -EACCES);
+		CHECK_EQUAL(stat_path("/mnt/up/dir/file"), -EACCES);
+		set_cred(own);
+		CHECK_EQUAL(vfs_chmod(directory, 0755), 0);
+	}
+}
+
+static void look_for_all(void *unused)
+{
+	char text[64];
+
+	(void)unused;
+	set_cred(get_cred(subject));
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		snprintf(text, sizeof(text), "/mnt/up/dir/new%u", i / 2);
+		int error = stat_path(text);
+
+		CHECK(error == 0 || error == -ENOENT || error == -EACCES);
+	}
+	be_root();
+}
+
+RING_PROGRAM(direct_new_names, world_tmpfs, 100)
+{
+	struct path directory;
+
+	make_up();
+	CHECK_EQUAL(find_path("/mnt/up", 0, &directory), 0);
+	make_stranger("/mnt/up/dir/file");
+	task_start(forbid_then_make, &directory);
+	task_start(look_for_all, NULL);
+	task_start(look_for_all, NULL);
+	ring_run();
+	path_put(&directory);
+	put_cred(subject);
+	world_unmount();
+}
+
+/* The same where no name is in the cache when the rights change, but the directory is. */
+RING_PROGRAM(direct_no_names, world_tmpfs, 20)
+{
+	struct path up, dir;
+
+	make_up();
+	CHECK_EQUAL(find_path("/mnt/up", 0, &up), 0);
+	CHECK_EQUAL(find_path("/mnt/up/dir", 0, &dir), 0);
+	make_stranger("/mnt/up/dir/file");
+	remove_file("/mnt/up/dir/file");
+	shrink_dcache(1000);
+	shrink_dcache(1000);
+	CHECK(list_empty(&dir.dentry->children));
+	CHECK_EQUAL(vfs_chmod(&up, 0), 0);
+	make_file("/mnt/up/dir/other");
+	CHECK_EQUAL(stat_path("/mnt/up/dir/other"), 0);
+	set_cred(get_cred(subject));
+	CHECK_EQUAL(stat_path("/mnt/up/dir/other"), -EACCES);
+	be_root();
+	path_put(&dir);
+	path_put(&up);
+	put_cred(subject);
+	world_unmount();
+}
+
 /* The versions' epoch ends on the way. */
 RING_PROGRAM(direct_epoch_ends, world_tmpfs, 100)
 {
