@@ -3,15 +3,15 @@
  * (fs/path/direct/direct.h).
  *
  * The paper's prefix cache has a word for each name that somebody may reach (Tsai 2015, section
- * 3.1), 8,192 in 64 KB. Who goes through 20,000 files one after the other, as git status does, finds
- * none of them there the second time. But that somebody may reach a name means that he may search
- * all directories above it, which is the same for all names of a directory. So their entries have
- * one version, and a prefix cache one word for them.
+ * 3.1), 8,192 in 64 KB. Who goes through 20,000 files one after the other, as git status does,
+ * finds none of them there the second time. But that somebody may reach a name means that he may
+ * search all directories above it, which is the same for all names of a directory. So their entries
+ * have one version, and a prefix cache one word for them.
  *
  * The entry of a directory's path has that version: `below`, 0 while nobody has asked. An entry
  * comes into the table with a version of its own, as direct.h tells, which nobody has remembered.
- * When it has turned out that nothing had changed, it gets the common one, by a compare-and-swap: in
- * between a change may have begun, and made its version another, or it void.
+ * When it has turned out that nothing had changed, it gets the common one, by a compare-and-swap:
+ * in between a change may have begun, and made its version another, or it void.
  *
  * Who changes the rights to search a directory, or one above, gives `below` of each directory there
  * another version before it gives that to the entries of names (changes.c). What has changed
@@ -28,7 +28,8 @@ struct direct_entry;
 
 #ifdef CONFIG_PREFIX_SIBLINGS
 /* The entry of @path, which is referenced, has @version, and may have that of its siblings, if
- * nothing has changed since @walk began: the one that it has then. Takes no lock, does not sleep. */
+ * nothing has changed since @walk began: the one that it has then. Takes no lock, does not sleep.
+ */
 u64 siblings_share(const struct path *path, const struct lockless_walk *walk, u64 version);
 /* Has the directory of @path, which is referenced, no entry that its names could share? Then it
  * is *@directory, with a reference. Takes a spin lock. */
