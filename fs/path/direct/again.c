@@ -35,7 +35,9 @@ u64 direct_version_of(const struct dentry *dentry, const struct mount *mount,
 		return 0;
 	u64 version = READ_ONCE(entry->version);
 
-	return version && unlikely(prefix_is_old(version)) ? direct_renew(entry, prefix_new_version()) : version;
+	if (version && unlikely(prefix_is_old(version)))
+		version = direct_renew(entry, prefix_new_version());
+	return version;
 }
 
 /* As direct_version_of() the place @dentry, to which @walk has come: by its own text, or by an
