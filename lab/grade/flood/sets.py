@@ -1,0 +1,135 @@
+"""Names that a keyed name hash has to keep apart: the grader's floods. None knows the key; each is what breaks some kind of function.
+
+What is in them is drawn (letters, places, prefixes), so that nobody can have them by heart; of what kind they are everybody may know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+
+from lab.course.draw import Draw
+
+MOST = 512  # names in a flood
+LONGEST = 255
+LETTERS = bytes(range(ord("a"), ord("z") + 1))
+MULTIPLIERS = (17, 33, 37, 65599, 0x63C63CD9)  # of the name hashes of Solaris and of Seltzer and Yigit's package
+BASE = 0x50  # a byte around which others can be
+
+# (x^1 - 1)^e0 (x^2 - 1)^e1 (x^4 - 1)^e2 ...: for every odd x a multiple of 2^32, of 2^64; with small coefficients, as strings of letters need them.
+# The simplest of the kind are the words of Thue and Morse.
+POWERS = {32: (1, 1, 1, 1, 2, 1), 64: (1, 1, 3, 3, 3, 1, 1)}
+
+
+def _letters(draw: Draw, length: int) -> bytes:
+    return bytes(draw.pick(LETTERS) for _ in range(length))
+
+
+def _bits(number: int, count: int) -> list[int]:
+    return [number >> i & 1 for i in range(count)]
+
+
+def _of_pieces(prefix: bytes, pieces: list[tuple[bytes, bytes]]) -> list[bytes]:
+    """A name for each choice of one of the two pieces in each place."""
+    return [prefix + b"".join(pair[bit] for pair, bit in zip(pieces, _bits(i, len(pieces)), strict=True)) for i in range(MOST)]
+
+
+def _nibbles(draw: Draw) -> list[bytes]:
+    """One hash by Linux 2.2's: four bits of a byte, and the other four of the next one."""
+    pieces = [(b"dA", bytes((ord("d") ^ d, ord("A") ^ d << 4))) for d in (draw.between(1, 3) for _ in range(9))]
+    return _of_pieces(_letters(draw, draw.between(1, 20)), pieces)
+
+
+def _repeated(draw: Draw, distance: int) -> list[bytes]:
+    """What stands twice, at this distance, and is gone by an exclusive or."""
+    found = []
+    for i in range(MOST):
+        half = bytearray(LETTERS[0:1] * distance)
+        half[: min(distance, 4)] = bytes(LETTERS[i >> 3 * j & 7] for j in range(3)) + _letters(draw, 1)
+        found.append(bytes(half + half))
+    return found
+
+
+def _permuted(draw: Draw, size: int) -> list[bytes]:
+    """The same pieces of @size bytes in other orders."""
+    pieces = [_letters(draw, size) for _ in range(10)]
+    return [b"".join(draw.shuffled(pieces)) for _ in range(MOST)]
+
+
+def _differing(draw: Draw, begin: int) -> list[bytes]:
+    """255 bytes that differ in a few alone, from @begin on."""
+    rest = _letters(draw, LONGEST)
+    return [rest[:begin] + bytes(LETTERS[i // 26**j % 26] for j in range(4)) + rest[begin + 4 :] for i in range(MOST)]
+
+
+@cache
+def _one_hash(multiplier: int) -> tuple[bytes, bytes]:
+    """Two pieces of one length and one hash by h = multiplier * h + c, in 32 bits: by birthdays."""
+    random = np.random.default_rng(1991)
+    letters = random.integers(ord("a"), ord("z") + 1, (1 << 18, 7), dtype=np.uint8)
+    hashes = np.zeros(len(letters), np.uint32)
+    for column in letters.T:
+        hashes = hashes * np.uint32(multiplier) + column
+    order = np.argsort(hashes, kind="stable")
+    for at in np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]]).tolist():
+        one, other = (letters[order[i]].tobytes() for i in (at, at + 1))
+        if one != other:
+            return one, other
+    raise AssertionError(multiplier)
+
+
+def _multiplied(draw: Draw, multiplier: int) -> list[bytes]:
+    return _of_pieces(_letters(draw, draw.between(1, 20)), [_one_hash(multiplier)] * 9)
+
+
+@cache
+def _everywhere_zero(bits: int) -> np.ndarray:
+    """The coefficients of POWERS[bits]."""
+    found = np.ones(1, np.int64)
+    for j, times in enumerate(POWERS[bits]):
+        factor = np.zeros((1 << j) + 1, np.int64)
+        factor[0], factor[-1] = -1, 1
+        for _ in range(times):
+            found = np.convolve(found, factor)
+    return found
+
+
+def _of_any_multiplier(draw: Draw, bits: int) -> list[bytes]:
+    """One hash by h = m * h + c in so many bits, whatever the odd m: names whose difference is a polynomial that is 0 at all of them."""
+    zero = _everywhere_zero(bits)
+    room = LONGEST - len(zero) + 1
+    shifts = draw.shuffled(range(room))
+    found = [bytes([BASE]) * LONGEST]
+    for places in (*((shift,) for shift in shifts), *combinations(shifts, 2)):
+        for sign in (1, -1):
+            text = np.full(LONGEST, BASE, np.int64)
+            for shift in places:
+                text[shift : shift + len(zero)] += sign * zero
+            if text.min() > ord("/") and text.max() < 0x7F:
+                found.append(bytes(text.tolist()))
+        if len(found) >= MOST or (bits == 64 and len(places) > 1):
+            break
+    return found[:MOST]
+
+
+def floods(draw: Draw) -> Iterator[tuple[str, list[bytes]]]:
+    """What they are called in feedback, and their names."""
+    makers: list[tuple[str, Callable[[], list[bytes]]]] = [("names of one hash by Linux 2.2's", lambda: _nibbles(draw))]
+    makers += [(f"names of one hash by h = {m} h + c", lambda m=m: _multiplied(draw, m)) for m in MULTIPLIERS]  # type: ignore[misc]
+    makers += [(f"names of one hash by h = m h + c in {bits} bits for every odd m", lambda bits=bits: _of_any_multiplier(draw, bits)) for bits in POWERS]  # type: ignore[misc]
+    makers += [(f"names that repeat themselves after {d} bytes", lambda d=d: _repeated(draw, d)) for d in (4, 8, 16, 32, 64)]  # type: ignore[misc]
+    makers += [(f"the same pieces of {size} in other orders", lambda size=size: _permuted(draw, size)) for size in (1, 4, 8)]  # type: ignore[misc]
+    places = {"beginning": 0, "middle": draw.between(90, 160), "end": LONGEST - 4}
+    makers += [(f"names of 255 bytes that differ at their {name}", lambda at=at: _differing(draw, at)) for name, at in places.items()]  # type: ignore[misc]
+    for called, make in makers:
+        yield called, list(dict.fromkeys(make()))
+
+
+def random_names(draw: Draw, count: int) -> list[bytes]:
+    """No two differences between them alike, so that whether two pairs share a bucket has nothing to do with one another."""
+    random = np.random.default_rng(draw.word())
+    letters = random.integers(ord("a"), ord("z") + 1, (count, 12), dtype=np.uint8)
+    return list(dict.fromkeys(row.tobytes() for row in letters))
