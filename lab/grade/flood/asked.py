@@ -21,6 +21,7 @@ from lab.base.paths import TOP, LabError
 from lab.course.draw import Draw
 from lab.grade import sandbox
 from lab.grade.flood.broken import Broken
+from lab.grade.flood.sets import words
 from lab.grade.function import oracle
 from lab.grade.sandbox import Limits, Outcome
 from lab.grade.work import Refused, Work
@@ -37,7 +38,7 @@ HASH = replace(ATTACK, cpu=10)
 
 COMPUTES = "-fno-strict-aliasing -fno-strict-overflow -DCONFIG_HASH_WORD_64=1"  # as the kernel does
 FORMS = {"": "-O2", "-plain": "-O0", "-checked": f"-O1 {oracle.UNDEFINED}"}
-SMALL, FEW = 3, 8  # processes that are asked hardly anything, and how much
+SMALL, FEW = 2, 8  # processes that are asked hardly anything, and how much
 
 Hashes = npt.NDArray[np.uint32]
 
@@ -131,28 +132,38 @@ class Flood:
     def hashes(self, asked: Sequence[Named], form: str = "", behind: int = 0) -> Hashes:
         """The answers of one process, in order, with bytes of the value @behind behind each name."""
         slack = bytes([behind]) * SLACK
-        given = b"".join(struct.pack("<QQH", one.seed, one.salt, len(one.name)) + one.name + slack for one in asked)
+        given = b"".join([struct.pack("<QQH", one.seed, one.salt, len(one.name)) + one.name + slack for one in asked])
         return np.frombuffer(self._run("hash", form, given, 4 * len(asked), HASH, "hash"), "<u4")
+
+    def hashes_of_many(self, seed: int, salt: int, names: npt.NDArray[np.uint8]) -> Hashes:
+        """Of names of one length, each a row: the answers of one process."""
+        length = names.shape[1]
+        head = np.frombuffer(struct.pack("<QQH", seed, salt, length), np.uint8)
+        table = np.zeros((len(names), len(head) + length + SLACK), np.uint8)
+        table[:, : len(head)] = head
+        table[:, len(head) : len(head) + length] = names
+        return np.frombuffer(self._run("hash", "", table.tobytes(), 4 * len(names), HASH, "hash"), "<u4")
 
     def hashes_twice(self, asked: Sequence[Named], draw: Draw) -> Hashes:
         """The answers, each given by two processes or more. Refused: they differ."""
-        number = np.arange(len(asked))
-        first = np.zeros(len(asked), np.uint32)
+        seeds = np.array([one.seed for one in asked], np.uint64)
+        found: list[Hashes] = []
         for behind in (draw.between(1, 127), draw.between(128, 255)):
             # By seeds, since a new one makes all keys anew; in each process in another order.
-            ranks = np.array(draw.shuffled(range(len(asked))))
-            order = np.array(sorted(number.tolist(), key=lambda i: (asked[i].seed ^ behind, int(ranks[i]))))
+            ranks = words(draw, len(asked))
+            order = np.lexsort((ranks, seeds ^ np.uint64(behind)))
             answers = np.zeros(len(asked), np.uint32)
-            answers[order] = self.hashes([asked[i] for i in order], "", behind)
-            if behind > 127 and np.any(answers != first):
-                wrong = int(np.count_nonzero(answers != first))
-                raise Refused(f"the same name gets another hash with the same key, in another process, among other names or with something else behind it ({wrong:,} of {len(asked):,})")
-            first = answers
-        for _ in range(SMALL):
+            answers[order] = self.hashes([asked[i] for i in order.tolist()], "", behind)
+            found.append(answers)
+        if wrong := int(np.count_nonzero(found[0] != found[1])):
+            raise Refused(
+                f"the same name gets another hash with the same key, in another process, among other names or with something else behind it ({wrong:,} of {len(asked):,})"
+            )
+        for _ in range(SMALL if asked else 0):
             few = [draw.below(len(asked)) for _ in range(FEW)]
-            if np.any(self.hashes([asked[i] for i in few]) != first[few]):
+            if np.any(self.hashes([asked[i] for i in few]) != found[0][few]):
                 raise Refused("the same name gets another hash when hardly any other is asked for")
-        return first
+        return found[0]
 
 
 def real_blocks(given: bytes) -> list[int]:

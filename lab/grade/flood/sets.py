@@ -24,6 +24,20 @@ BASE = 0x50  # a byte around which others can be
 POWERS = {32: (1, 1, 1, 1, 2, 1), 64: (1, 1, 3, 3, 3, 1, 1)}
 
 
+def words(draw: Draw, count: int) -> np.ndarray:
+    """@count numbers of 64 bits at once, the same ones by every version of every library: SplitMix64 (Steele 2014)."""
+    z = np.uint64(draw.word()) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return z ^ z >> np.uint64(31)
+
+
+def bytes_of(draw: Draw, rows: int, columns: int, least: int, most: int) -> np.ndarray:
+    """A table of bytes, each from @least to @most."""
+    drawn = words(draw, rows * columns) >> np.uint64(32)
+    return (least + (drawn * np.uint64(most - least + 1) >> np.uint64(32))).astype(np.uint8).reshape(rows, columns)
+
+
 def _letters(draw: Draw, length: int) -> bytes:
     return bytes(draw.pick(LETTERS) for _ in range(length))
 
@@ -68,8 +82,7 @@ def _differing(draw: Draw, begin: int) -> list[bytes]:
 @cache
 def _one_hash(multiplier: int) -> tuple[bytes, bytes]:
     """Two pieces of one length and one hash by h = multiplier * h + c, in 32 bits: by birthdays."""
-    random = np.random.default_rng(1991)
-    letters = random.integers(ord("a"), ord("z") + 1, (1 << 18, 7), dtype=np.uint8)
+    letters = bytes_of(Draw(1991), 1 << 18, 7, ord("a"), ord("z"))
     hashes = np.zeros(len(letters), np.uint32)
     for column in letters.T:
         hashes = hashes * np.uint32(multiplier) + column
@@ -128,8 +141,6 @@ def floods(draw: Draw) -> Iterator[tuple[str, list[bytes]]]:
         yield called, list(dict.fromkeys(make()))
 
 
-def random_names(draw: Draw, count: int) -> list[bytes]:
-    """No two differences between them alike, so that whether two pairs share a bucket has nothing to do with one another."""
-    random = np.random.default_rng(draw.word())
-    letters = random.integers(ord("a"), ord("z") + 1, (count, 12), dtype=np.uint8)
-    return list(dict.fromkeys(row.tobytes() for row in letters))
+def random_names(draw: Draw, count: int) -> np.ndarray:
+    """@count rows of twelve letters. No two differences between them are alike, so that whether two pairs meet has nothing to do with one another."""
+    return bytes_of(draw, count, 12, ord("a"), ord("z"))
