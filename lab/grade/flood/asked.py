@@ -7,6 +7,7 @@ know hardly anything else, and only what they agree on counts. The keys' seeds o
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import struct
 from collections.abc import Sequence
@@ -68,16 +69,24 @@ def compile_all(folder: Path) -> Outcome:
     """All programs, into @folder/out; the compiler's words about the name hash as the kernel takes it are what is said."""
     defines = "-DSUBMISSION='\"flood.h\"'"
     hosted = f"-std=gnu11 -DHOSTED -I/grade {defines} -w"
-    lines = ["cd /out", "inside=$(gcc -print-file-name=include)", f"gcc {hosted} -O2 -c -o ask.o /grade/hash.c || exit 2"]
+    lines = [
+        "cd /out",
+        "inside=$(gcc -print-file-name=include)",
+        f"gcc {hosted} -O2 -c -o ask.o /grade/hash.c || exit 2",
+    ]
     for name, flags in FORMS.items():
         quiet = "" if not name else " -w"
-        lines.append(f'gcc {oracle.KERNEL_FLAGS} {flags}{quiet} -isystem "$inside" {defines} -c -o submission{name}.o /grade/submission.c || exit 1')
+        lines.append(
+            f'gcc {oracle.KERNEL_FLAGS} {flags}{quiet} -isystem "$inside" {defines} -c -o submission{name}.o /grade/submission.c || exit 1'
+        )
         link = "-fsanitize=undefined" if name == "-checked" else "-static"
         lines.append(f"gcc {link} -no-pie -o hash{name} ask.o submission{name}.o || exit 3")
     for name in ("", "-checked"):
         lines.append(f"gcc {hosted} {FORMS[name]} {COMPUTES} -o attack{name} /grade/attack.c || exit 1")
     lines.append(f"musl-gcc {hosted} -O2 {COMPUTES} -static -o flood /grade/flood.c || exit 1")
-    return sandbox.run(["/bin/sh", "-c", "\n".join(lines)], oracle.COMPILE, {folder / "grade": "/grade"}, {folder / "out": "/out"})
+    return sandbox.run(
+        ["/bin/sh", "-c", "\n".join(lines)], oracle.COMPILE, {folder / "grade": "/grade"}, {folder / "out": "/out"}
+    )
 
 
 @cache
@@ -87,7 +96,9 @@ def check_compiler() -> None:
         prepare(folder, PROGRAM.with_name("flood.h").read_bytes())
         outcome = compile_all(folder)
         if not outcome.good:
-            raise LabError(f"the grader cannot compile the starter of lab 3 in its sandbox: {outcome.said[:1000] or outcome.why(oracle.COMPILE)}")
+            raise LabError(
+                f"the grader cannot compile the starter of lab 3 in its sandbox: {outcome.said[:1000] or outcome.why(oracle.COMPILE)}"
+            )
 
 
 class Flood:
@@ -97,7 +108,13 @@ class Flood:
         self.work = work
         self.compiled: str | None = None  # why it could not be compiled; "" when it was
         self.never_ends: dict[str, str] = {}  # program -> how it used up a time limit: it is not asked again
-        self.flood: list[bytes] | None = None  # the names that flood_names() gave, for who has asked
+
+    def draw(self, *purpose: object) -> Draw:
+        """What is drawn by a course's key is drawn anew for each submission: what one learns of its numbers, by its points or by how it fails, is worth
+        nothing to the next. By a number for practice it is the same for everybody."""
+        seeds = self.work.seeds
+        own = (hashlib.sha256(self.work.text).hexdigest(),) if seeds.hidden else ()
+        return Draw(seeds.seed(self.work.lab.number, *purpose, *own))
 
     def may_run(self, program: str) -> None:
         if self.compiled != "":
@@ -178,4 +195,9 @@ def real_names(given: bytes) -> list[bytes]:
 
 
 def is_real(name: bytes) -> bool:
-    return 0 < len(name) < NAME_BYTES and all(0x20 <= c < 0x7F for c in name) and b"/" not in name and name not in (b".", b"..")
+    return (
+        0 < len(name) < NAME_BYTES
+        and all(0x20 <= c < 0x7F for c in name)
+        and b"/" not in name
+        and name not in (b".", b"..")
+    )

@@ -34,11 +34,12 @@ def judge(work: Work, part: Part) -> Judged:
     """Boot the kernel, run the submission's program in it, read the kernel's histogram. In booted.judge.home()."""
     if not work.boots:
         return failed("left out (--no-boot)")
+    flood = work.of(Flood)
     try:
-        work.of(Flood).may_run("flood")
+        flood.may_run("flood")
     except Refused as error:
         return failed(f"not booted: {error}.")
-    draw = work.draw("guest")
+    draw = flood.draw("guest")
     with sandbox.folder() as folder:
         _kernel(tuple(part.options["settings"]), folder / "out")
         found = flooded(folder, work.folder / "out/flood", draw)

@@ -7,12 +7,11 @@ from fractions import Fraction
 
 from lab.course import keys as numbers
 from lab.course.draw import Draw
-from lab.course.keys import Seeds
 from lab.course.labs import Part
 from lab.grade.flood import asked
 from lab.grade.flood.asked import Flood
 from lab.grade.flood.broken import Broken, drawn, fullest
-from lab.grade.work import Judged, Refused, Work, passed
+from lab.grade.work import Judged, Refused, Work
 
 PRACTICE = range(1, 5)  # numbers among which one is looked for that shows what the hidden ones have shown
 
@@ -30,7 +29,7 @@ def judge(work: Work, part: Part) -> Judged:
     said: list[str] = []
     shares: list[Fraction] = []
     for kind in part.options["functions"]:
-        functions = of_kind(work.seeds, work, part, kind)
+        functions = of_kind(work.of(Flood).draw("broken", kind), part, kind)
         try:
             found = [len_in_one(one, keys) for one, keys in zip(functions, work.of(Flood).keys(functions), strict=True)]
         except Refused as error:
@@ -45,8 +44,7 @@ def judge(work: Work, part: Part) -> Judged:
     return Judged(sum(shares, Fraction(0)) / len(shares), said)
 
 
-def of_kind(seeds: Seeds, work: Work, part: Part, kind: str) -> list[Broken]:
-    draw = Draw(seeds.seed(work.lab.number, "broken", kind))
+def of_kind(draw: Draw, part: Part, kind: str) -> list[Broken]:
     return [drawn(kind, draw) for _ in range(int(part.options["times"]))]
 
 
@@ -65,7 +63,7 @@ def line(function: Broken, together: int, real: int, told: bool) -> str:
 def _practice(work: Work, part: Part, kind: str) -> str:
     """A number whose functions, which anybody may know, show the same weakness."""
     for seed in PRACTICE:
-        functions = of_kind(numbers.practice(seed), work, part, kind)
+        functions = of_kind(Draw(numbers.practice(seed).seed(work.lab.number, "broken", kind)), part, kind)
         try:
             found = [len_in_one(one, keys) for one, keys in zip(functions, work.of(Flood).keys(functions), strict=True)]
         except Refused:

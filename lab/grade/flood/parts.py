@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
@@ -11,12 +11,11 @@ import numpy as np
 from lab.course import keys as numbers
 from lab.course.draw import Draw
 from lab.course.labs import Part
-from lab.grade import sandbox
 from lab.grade.flood import asked, keys, sets
 from lab.grade.flood.asked import Flood, Hashes, Named
 from lab.grade.flood.broken import Broken, dentry_buckets
 from lab.grade.function import oracle, steps
-from lab.grade.function.model import FIND, INSERT, REMOVE, Operation, Stream, stream_of
+from lab.grade.function.model import FIND, INSERT, REMOVE, Stream, stream_of
 from lab.grade.work import Judged, Refused, Work, failed, passed
 from lab.record import stream as recorded_keys
 
@@ -45,13 +44,22 @@ def builds(work: Work, part: Part) -> Judged:
     outcome = asked.compile_all(work.folder)
     if not outcome.good:
         asked.check_compiler()  # whose fault is it?
-        flood.compiled = "it does not compile" if outcome.kind == "exit" else f"it does not compile: {outcome.why(oracle.COMPILE)}"
+        flood.compiled = (
+            "it does not compile" if outcome.kind == "exit" else f"it does not compile: {outcome.why(oracle.COMPILE)}"
+        )
         work.not_booted(flood.compiled)
         words = outcome.said.replace("/grade/flood.h", work.lab.hand_in)
         return failed(f"{flood.compiled}.", words[:MOST_WORDS])
     flood.compiled = ""
     faults = oracle.not_alone(work.folder, "submission_hash")
-    return failed(*faults, "Expected: name_hash() as `static inline`, computing from its arguments and the kernel's keys alone (hash/README.md).") if faults else passed()
+    return (
+        failed(
+            *faults,
+            "Expected: name_hash() as `static inline`, computing from its arguments and the kernel's keys alone (hash/README.md).",
+        )
+        if faults
+        else passed()
+    )
 
 
 def _names(draw: Draw, count: int) -> list[bytes]:
@@ -71,13 +79,16 @@ def _parent(draw: Draw) -> int:
 
 def same(work: Work, part: Part) -> Judged:
     """In other processes, in other orders, with something else behind it: the same name, the same key, the same hash."""
-    draw = work.draw("same")
+    draw = work.of(Flood).draw("same")
     parents = [_parent(draw) for _ in range(4)]
     questions = [Named(seed, draw.pick(parents), name) for seed in _seeds(draw, 3) for name in _names(draw, 1000)]
     try:
         work.of(Flood).hashes_twice(questions, draw)
     except Refused as error:
-        return failed(f"{error}.", "Expected: the hash depends on the name's bytes, the salt and the kernel's keys, and on nothing else: else names would not be found again.")
+        return failed(
+            f"{error}.",
+            "Expected: the hash depends on the name's bytes, the salt and the kernel's keys, and on nothing else: else names would not be found again.",
+        )
     return passed()
 
 
@@ -90,7 +101,9 @@ def defined(work: Work, part: Part) -> Judged:
         usual = flood.hashes(questions)
         for form in ("-checked", "-plain"):
             if np.any(usual != flood.hashes(questions, form)):
-                return failed("Compiled without optimization it gives other hashes: what it does the language leaves open.")
+                return failed(
+                    "Compiled without optimization it gives other hashes: what it does the language leaves open."
+                )
         for kind in ("product", "folded", "top", "small", "flood"):
             flood.keys([keys.drawn(kind, draw)], "-checked")
     except Refused as error:
@@ -100,7 +113,8 @@ def defined(work: Work, part: Part) -> Judged:
 
 def keyed(work: Work, part: Part) -> Judged:
     """Another key gives other hashes, and other names that meet."""
-    flood, draw = work.of(Flood), work.draw("keyed")
+    flood = work.of(Flood)
+    draw = flood.draw("keyed")
     parent, few = _parent(draw), [b"a", b"Makefile", b"index.html", b"0123456789abcdef" * 4]
     each = [Named(seed, parent, name) for seed in _seeds(draw, SEEDS) for name in few]
     one, other = _seeds(draw, 2)
@@ -114,7 +128,9 @@ def keyed(work: Work, part: Part) -> Judged:
             )
         names = sets.random_names(draw, MANY)
         met = meetings(flood.hashes_of_many(one, parent, names))
-        after = flood.hashes_twice([Named(other, parent, names[i].tobytes()) for pairs in met.values() for i in pairs], draw)
+        after = flood.hashes_twice(
+            [Named(other, parent, names[i].tobytes()) for pairs in met.values() for i in pairs], draw
+        )
     except Refused as error:
         return failed(f"{error}.")
     said, begin = [], 0
@@ -124,7 +140,9 @@ def keyed(work: Work, part: Part) -> Judged:
         still, of = int(np.count_nonzero(mine[::2] == mine[1::2])), len(pairs) // 2
         if still > MOST_STILL[bits]:
             which = "their whole hash" if bits == 32 else f"{bits} bits of their hash, from bit {shift} on"
-            said.append(f"Of {of:,} pairs of names that share {which}, {still:,} share it under another key as well; by chance {of / (1 << bits):.1f} would.")
+            said.append(
+                f"Of {of:,} pairs of names that share {which}, {still:,} share it under another key as well; by chance {of / (1 << bits):.1f} would."
+            )
     expected = "Expected: the key decides which names meet. A key that is added to, or mixed into, a finished hash only moves all of them."
     return failed(*said, expected) if said else passed()
 
@@ -142,9 +160,9 @@ def meetings(hashes: Hashes) -> dict[tuple[int, int], list[int]]:
 
 def floods(work: Work, part: Part) -> Judged:
     """The grader's, its own, and the one that was made of it under another key: none survives a change of the key."""
-    draw = work.draw("floods")
-    parent, seeds = _parent(draw), _seeds(draw, KEYS + 1)
     flood = work.of(Flood)
+    draw = flood.draw("floods")
+    parent, seeds = _parent(draw), _seeds(draw, KEYS + 1)
     try:
         tried = [*sets.floods(draw), *_own(work), *_of_another_key(flood, draw, parent, seeds.pop())]
         questions = [Named(seed, parent, name) for _, names in tried for seed in seeds for name in names]
@@ -180,15 +198,18 @@ def _of_another_key(flood: Flood, draw: Draw, parent: int, seed: int) -> Iterato
     names = sets.random_names(draw, sets.MOST << LOW)
     buckets = dentry_buckets(parent, flood.hashes_of_many(seed, parent, names), LOW)
     largest = int(np.bincount(buckets).argmax())
-    yield "names that share a bucket under another key", [names[i].tobytes() for i in np.flatnonzero(buckets == largest)[: sets.MOST]]
+    yield (
+        "names that share a bucket under another key",
+        [names[i].tobytes() for i in np.flatnonzero(buckets == largest)[: sets.MOST]],
+    )
 
 
 def recorded(work: Work, part: Part) -> Judged:
     """Steps on the names that real programs looked up: with a key's median of KEYS no worse than chance."""
-    draw = work.draw("recorded")
+    draw = work.of(Flood).draw("recorded")
     seeds = _seeds(draw, KEYS)
     streams = [recorded_stream(name) for name in part.options["streams"]]
-    questions = [Named(seed, *key) for stream in streams for seed in seeds for key in stream.keys]  # type: ignore[misc]
+    questions = [Named(seed, *key) for stream in streams for seed in seeds for key in stream.keys]
     try:
         hashes = work.of(Flood).hashes_twice(questions, draw)
     except Refused as error:
@@ -217,16 +238,22 @@ def _marks(stream: Stream, bits: int) -> steps.Marks:
 def recorded_stream(name: str) -> Stream:
     """What a program's run asked of the dentry cache: keys are the directory's address and the name."""
     columns = recorded_keys.read(steps.streams.RECORDED / f"{name}.keys").of_cache("dentry")
-    return stream_of(name, _decoded(columns))  # type: ignore[arg-type]
+    return stream_of(name, _decoded(columns))
 
 
 def _decoded(columns: recorded_keys.Operations) -> Iterator[tuple[int, tuple[int, bytes]]]:
     ends = np.cumsum(columns.lengths)
     names = columns.names.tobytes()
-    keys_of = zip(columns.first.tolist(), (names[end - length : end] for end, length in zip(ends.tolist(), columns.lengths.tolist(), strict=True)), strict=True)
+    keys_of = zip(
+        columns.first.tolist(),
+        (names[end - length : end] for end, length in zip(ends.tolist(), columns.lengths.tolist(), strict=True)),
+        strict=True,
+    )
     objects = iter(columns.objects.tolist())
     known: dict[int, tuple[int, bytes]] = {}
-    for kind, has_object, has_key in zip(columns.kinds.tolist(), columns.has_object.tolist(), columns.has_key.tolist(), strict=True):
+    for kind, has_object, has_key in zip(
+        columns.kinds.tolist(), columns.has_object.tolist(), columns.has_key.tolist(), strict=True
+    ):
         if kind & 7 == recorded_keys.REPORT:
             return
         number = next(objects) if has_object else -1

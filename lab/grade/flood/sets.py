@@ -5,7 +5,7 @@ What is in them is drawn (letters, places, prefixes), so that nobody can have th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
 
@@ -48,7 +48,10 @@ def _bits(number: int, count: int) -> list[int]:
 
 def _of_pieces(prefix: bytes, pieces: list[tuple[bytes, bytes]]) -> list[bytes]:
     """A name for each choice of one of the two pieces in each place."""
-    return [prefix + b"".join(pair[bit] for pair, bit in zip(pieces, _bits(i, len(pieces)), strict=True)) for i in range(MOST)]
+    return [
+        prefix + b"".join(pair[bit] for pair, bit in zip(pieces, _bits(i, len(pieces)), strict=True))
+        for i in range(MOST)
+    ]
 
 
 def _nibbles(draw: Draw) -> list[bytes]:
@@ -129,16 +132,23 @@ def _of_any_multiplier(draw: Draw, bits: int) -> list[bytes]:
 
 
 def floods(draw: Draw) -> Iterator[tuple[str, list[bytes]]]:
-    """What they are called in feedback, and their names."""
-    makers: list[tuple[str, Callable[[], list[bytes]]]] = [("names of one hash by Linux 2.2's", lambda: _nibbles(draw))]
-    makers += [(f"names of one hash by h = {m} h + c", lambda m=m: _multiplied(draw, m)) for m in MULTIPLIERS]  # type: ignore[misc]
-    makers += [(f"names of one hash by h = m h + c in {bits} bits for every odd m", lambda bits=bits: _of_any_multiplier(draw, bits)) for bits in POWERS]  # type: ignore[misc]
-    makers += [(f"names that repeat themselves after {d} bytes", lambda d=d: _repeated(draw, d)) for d in (4, 8, 16, 32, 64)]  # type: ignore[misc]
-    makers += [(f"the same pieces of {size} in other orders", lambda size=size: _permuted(draw, size)) for size in (1, 4, 8)]  # type: ignore[misc]
-    places = {"beginning": 0, "middle": draw.between(90, 160), "end": LONGEST - 4}
-    makers += [(f"names of 255 bytes that differ at their {name}", lambda at=at: _differing(draw, at)) for name, at in places.items()]  # type: ignore[misc]
-    for called, make in makers:
-        yield called, list(dict.fromkeys(make()))
+    """What they are called in feedback, and their names, each once."""
+    for called, names in _floods(draw):
+        yield called, list(dict.fromkeys(names))
+
+
+def _floods(draw: Draw) -> Iterator[tuple[str, list[bytes]]]:
+    yield "names of one hash by Linux 2.2's", _nibbles(draw)
+    for multiplier in MULTIPLIERS:
+        yield f"names of one hash by h = {multiplier} h + c", _multiplied(draw, multiplier)
+    for bits in POWERS:
+        yield f"names of one hash by h = m h + c in {bits} bits for every odd m", _of_any_multiplier(draw, bits)
+    for distance in (4, 8, 16, 32, 64):
+        yield f"names that repeat themselves after {distance} bytes", _repeated(draw, distance)
+    for size in (1, 4, 8):
+        yield f"the same pieces of {size} in other orders", _permuted(draw, size)
+    for place, begin in {"beginning": 0, "middle": draw.between(90, 160), "end": LONGEST - 4}.items():
+        yield f"names of 255 bytes that differ at their {place}", _differing(draw, begin)
 
 
 def random_names(draw: Draw, count: int) -> np.ndarray:

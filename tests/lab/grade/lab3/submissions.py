@@ -45,7 +45,11 @@ def hashing(body: str, before: str = "") -> str:
 
 
 MIX = "\th = (h ^ h >> 33) * 0xff51afd7ed558ccdull;\n\th = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ull;\n\th ^= h >> 33;\n"
-MURMUR = "\tu64 h = length;\n\n\twhile (length) {\n\t\th ^= hash_take(u64, &name, &length);\n" + MIX.replace("\t", "\t\t") + "\t}\n"
+MURMUR = (
+    "\tu64 h = length;\n\n\twhile (length) {\n\t\th ^= hash_take(u64, &name, &length);\n"
+    + MIX.replace("\t", "\t\t")
+    + "\t}\n"
+)
 
 # Bit by bit from the top; the distance by convergents in 128 bits; sorted birthdays; SipHash-2-4.
 SECOND = (
@@ -61,10 +65,11 @@ static inline u32 second_hash(u32 multiplier, const char *name)
 
 static inline void second_piece(char *piece, u32 number)
 {
-	u32 x = number * 2654435769u ^ number >> 7;
+	u64 x = (number + 1) * 0xff51afd7ed558ccdull;
 
-	for (unsigned i = 0; i < 5; i++, x = x * 1664525u + 1013904223u)
-		piece[i] = (char)(0x30 + (x >> 24) * 79 / 256);
+	x = (x ^ x >> 32) * 0xc4ceb9fe1a85ec53ull;
+	for (unsigned i = 0; i < 5; i++, x = (x << 11) + (x >> 5))
+		piece[i] = (char)(0x30 + (x >> 48) * 79 / 65536);
 	piece[5] = 0;
 }
 
