@@ -1,7 +1,8 @@
 /*
  * My keys that break functions, and my name hash: so far Linux 2.2's, h = rotl(h, 4) ^ c.
  *
- * Source: the starter of lab 3. Cost: two instructions a byte. Weakness: that is for you to find out.
+ * Source: the starter of lab 3. Cost: two instructions a byte. Weakness: that is for you to find
+ * out.
  */
 
 /* @count blocks, all different and below 2^48, that (block * multiplier >> shift) & mask puts into

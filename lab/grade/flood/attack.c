@@ -1,6 +1,7 @@
 /*
  * attack.c - asks a submission for keys that break a function: the function's numbers come on
- * standard input, blocks and names go to standard output. For the sandbox (lab/grade/flood/asked.py).
+ * standard input, blocks and names go to standard output. For the sandbox
+ * (lab/grade/flood/asked.py).
  *
  * What is written is judged by computing the function of it, outside; so nothing here is guarded.
  */
@@ -61,7 +62,8 @@ int main(void)
 
 	while (read(STDIN_FILENO, &asked, sizeof(asked)) == (ssize_t)sizeof(asked)) {
 		answer(&asked);
-		if (asked.kind < NAMES ? !give(blocks, sizeof(blocks)) : !give(names, sizeof(names)))
+		if (!(asked.kind < NAMES ? give(blocks, sizeof(blocks))
+					 : give(names, sizeof(names))))
 			return 1;
 	}
 	return 0;

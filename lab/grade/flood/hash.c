@@ -31,10 +31,14 @@ static u32 answers[MOST_NAMES];
 static size_t take_all(void)
 {
 	size_t have = 0;
-	ssize_t n;
 
-	while (have < sizeof(asked) && (n = read(STDIN_FILENO, asked + have, sizeof(asked) - have)) > 0)
+	while (have < sizeof(asked)) {
+		ssize_t n = read(STDIN_FILENO, asked + have, sizeof(asked) - have);
+
+		if (n <= 0)
+			break;
 		have += (size_t)n;
+	}
 	return have;
 }
 
