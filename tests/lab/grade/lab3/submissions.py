@@ -254,15 +254,8 @@ WRONG: dict[str, tuple[str, set[str]]] = {
 }"""),
         {"names"},
     ),
-    # The hash of all is that of the last four bytes: names that nobody can type, nor have a 0 in them.
-    "names of any bytes": (
-        with_function("multiplied_names", NAMES + """	for (unsigned i = 0; i < count; i++) {
-		names[i][0] = 1, names[i][1] = (char)(1 + (i & 31)), names[i][2] = (char)(1 + (i >> 5));
-		names[i][3] = 0;
-	}
-}"""),
-        {"names"},
-    ),
+    # Of one hash, but no person can type them, and not all programs show them.
+    "names of any bytes": (SOLUTION.replace("'0' + (x & 255) % 79", "128 + (x & 255) % 100"), {"names"}),
     "names with slashes": (SOLUTION.replace("'0' + (x & 255) % 79", "'.' + (x & 255) % 8"), {"names", "defined"}),
     "the harness by a macro": (SOLUTION + "#define sizeof(of) (sizeof(of) / 2)\n", {"blocks", "names", "defined"}),
     "well mixed without a key": (hashing(MURMUR + "\treturn (u32)h;\n"), {"keyed", "held"}),

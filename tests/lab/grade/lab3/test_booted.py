@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from lab.grade.booted import judge as booted
+from lab.grade.flood import guest
 from tests.lab.grade import follow
 from tests.lab.grade.lab3.conftest import LAB
 from tests.lab.grade.lab3.submissions import CALL, FLOOD, SOLUTION, STARTER, with_function
@@ -44,9 +45,20 @@ def test_what_the_program_says_proves_nothing(graded):
 
 def test_a_program_that_fails_is_told(graded):
     """No instruction that reaches a port is a user's, either."""
-    text = with_function("flood_names", FLOOD + '\t__asm__ volatile("outb %%al, %%dx" : : "a"(64), "d"(0x2f8));\n}')
+    text = with_function(
+        "flood_names",
+        FLOOD + '\tif (count != 1024)\n\t\t__asm__ volatile("outb %%al, %%dx" : : "a"(64), "d"(0x2f8));\n}',
+    )
     shares, said = graded(text, boots=True, only=ONLY)
     assert shares["kernel"] == 0 and "ended with status 139" in said, said
+
+
+def test_what_does_not_end_outside_is_not_booted(graded, monkeypatch):
+    monkeypatch.setattr(guest, "flooded", None)
+    shares, said = graded(
+        with_function("flood_names", FLOOD + "\tfor (volatile int i = 0;; i++)\n\t\t;\n}"), boots=True, only=ONLY
+    )
+    assert shares["kernel"] == 0 and "not booted: it was killed by signal 9" in said, said
 
 
 def test_the_texts_machines_print_what_it_says(tmp_path):
