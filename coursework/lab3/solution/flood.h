@@ -56,7 +56,7 @@ static inline void top_blocks(u64 multiplier, unsigned bits, u64 *blocks, unsign
 }
 
 #define PIECE 6
-#define SLOTS (1u << 18)
+#define SLOTS (1u << 20)
 
 static inline void piece_of(u32 number, char *piece)
 {
@@ -69,7 +69,7 @@ static inline void piece_of(u32 number, char *piece)
 }
 
 /*
- * Two pieces with one hash, by birthdays: among 2^17 pieces there are two. A name of ten such
+ * Two pieces with one hash, by birthdays: among 2^17 pieces or some more there are two. A name of ten such
  * pieces has the same hash whichever of the two stands where (Joux 2004).
  */
 static inline void two_pieces(u32 multiplier, char pieces[2][PIECE])
@@ -84,7 +84,7 @@ static inline void two_pieces(u32 multiplier, char pieces[2][PIECE])
 		piece_of(number, pieces[0]);
 		for (unsigned i = 0; i < PIECE; i++)
 			hash = multiplier * hash + (u8)pieces[0][i];
-		for (slot = hash * 2654435761u >> 14; slots[slot]; slot = (slot + 1) % SLOTS) {
+		for (slot = hash * 2654435761u >> 12; slots[slot]; slot = (slot + 1) % SLOTS) {
 			u32 other = 0;
 			bool same = true;
 

@@ -29,6 +29,7 @@ from lab.grade.work import Refused, Work
 
 HERE = Path(__file__).parent
 PROGRAM = TOP / "coursework/lab3/starter/flood.c"  # what runs in the guest
+MOST_WORDS = 1500  # of what the compiler said
 COUNT, NAME_BYTES, SLACK = 1024, 256, 7  # as attack.c and hash.c have them
 KINDS = ("product", "folded", "top", "names", "flood")
 LARGEST_BLOCK = 1 << 48
@@ -38,7 +39,22 @@ ATTACK = Limits(seconds=40, cpu=5, memory=256 << 20, processes=1, file=1 << 16, 
 HASH = replace(ATTACK, cpu=10)
 
 COMPUTES = "-fno-strict-aliasing -fno-strict-overflow -DCONFIG_HASH_WORD_64=1"  # as the kernel does
-FORMS = {"": "-O2", "-plain": "-O0", "-checked": f"-O1 {oracle.UNDEFINED}"}
+
+SUBMITTED = "-DSUBMISSION='\"flood.h\"'"
+HOSTED = f"-std=gnu11 -DHOSTED -I/grade {SUBMITTED} -w {COMPUTES}"
+KERNEL = f'{oracle.KERNEL_FLAGS} -isystem "$inside" {SUBMITTED} -c /grade/submission.c'
+CHECKED = f"-O1 {oracle.UNDEFINED}"
+# What there is, and how it is made: the hash as the kernel takes it, with other optimization, with the sanitizer; the attacks; the guest's program.
+PROGRAMS = {
+    "hash": f"""gcc {HOSTED} -O2 -c -o ask.o /grade/hash.c || exit 2
+gcc {KERNEL} -O2 -o submission.o || exit 1
+gcc -static -no-pie -o hash ask.o submission.o || exit 3""",
+    "hash-checked": f"""gcc {KERNEL} {CHECKED} -w -o submission-checked.o || exit 1
+gcc -fsanitize=undefined -no-pie -o hash-checked ask.o submission-checked.o || exit 3""",
+    "attack": f"gcc {HOSTED} -O2 -o attack /grade/attack.c || exit 1",
+    "attack-checked": f"gcc {HOSTED} {CHECKED} -o attack-checked /grade/attack.c || exit 1",
+    "flood": f"musl-gcc {HOSTED} -O2 -static -o flood /grade/flood.c || exit 1",
+}
 SMALL, FEW = 2, 8  # processes that are asked hardly anything, and how much
 
 Hashes = npt.NDArray[np.uint32]
@@ -65,40 +81,22 @@ def prepare(folder: Path, text: bytes) -> None:
     sandbox.give(folder / "out")
 
 
-def compile_all(folder: Path) -> Outcome:
-    """All programs, into @folder/out; the compiler's words about the name hash as the kernel takes it are what is said."""
-    defines = "-DSUBMISSION='\"flood.h\"'"
-    hosted = f"-std=gnu11 -DHOSTED -I/grade {defines} -w"
-    lines = [
-        "cd /out",
-        "inside=$(gcc -print-file-name=include)",
-        f"gcc {hosted} -O2 -c -o ask.o /grade/hash.c || exit 2",
-    ]
-    for name, flags in FORMS.items():
-        quiet = "" if not name else " -w"
-        lines.append(
-            f'gcc {oracle.KERNEL_FLAGS} {flags}{quiet} -isystem "$inside" {defines} -c -o submission{name}.o /grade/submission.c || exit 1'
-        )
-        link = "-fsanitize=undefined" if name == "-checked" else "-static"
-        lines.append(f"gcc {link} -no-pie -o hash{name} ask.o submission{name}.o || exit 3")
-    for name in ("", "-checked"):
-        lines.append(f"gcc {hosted} {FORMS[name]} {COMPUTES} -o attack{name} /grade/attack.c || exit 1")
-    lines.append(f"musl-gcc {hosted} -O2 {COMPUTES} -static -o flood /grade/flood.c || exit 1")
-    return sandbox.run(
-        ["/bin/sh", "-c", "\n".join(lines)], oracle.COMPILE, {folder / "grade": "/grade"}, {folder / "out": "/out"}
-    )
+def compile_programs(folder: Path, names: Sequence[str]) -> Outcome:
+    """These of PROGRAMS, into @folder/out; what the compilers say of the submission is what is said."""
+    lines = ["cd /out", "inside=$(gcc -print-file-name=include)", *(PROGRAMS[name] for name in names)]
+    shown = {folder / "grade": "/grade"}
+    return sandbox.run(["/bin/sh", "-c", "\n".join(lines)], oracle.COMPILE, shown, {folder / "out": "/out"})
 
 
 @cache
-def check_compiler() -> None:
+def check_compiler(names: tuple[str, ...]) -> None:
     """A LabError where the lab's own starter does not compile here either. Once a process."""
     with sandbox.folder() as folder:
         prepare(folder, PROGRAM.with_name("flood.h").read_bytes())
-        outcome = compile_all(folder)
+        outcome = compile_programs(folder, names)
         if not outcome.good:
-            raise LabError(
-                f"the grader cannot compile the starter of lab 3 in its sandbox: {outcome.said[:1000] or outcome.why(oracle.COMPILE)}"
-            )
+            said = outcome.said[:1000] or outcome.why(oracle.COMPILE)
+            raise LabError(f"the grader cannot compile the starter of lab 3 in its sandbox: {said}")
 
 
 class Flood:
@@ -107,7 +105,10 @@ class Flood:
     def __init__(self, work: Work):
         self.work = work
         self.compiled: str | None = None  # why it could not be compiled; "" when it was
-        self.never_ends: dict[str, str] = {}  # program -> how it used up a time limit: it is not asked again
+        self.never_ends: dict[
+            str, str
+        ] = {}  # kind of keys, or hash -> how it used up a time limit: it is not asked again
+        self.there: set[str] = set()  # of PROGRAMS
 
     def draw(self, *purpose: object) -> Draw:
         """What is drawn by a course's key is drawn anew for each submission: what one learns of its numbers, by its points or by how it fails, is worth
@@ -116,14 +117,31 @@ class Flood:
         own = (hashlib.sha256(self.work.text).hexdigest(),) if seeds.hidden else ()
         return Draw(seeds.seed(self.work.lab.number, *purpose, *own))
 
-    def may_run(self, program: str) -> None:
+    def compile(self, *names: str) -> None:
+        """Those that are not there yet. Refused: what the compiler says."""
+        missing = [name for name in names if name not in self.there]
+        outcome = compile_programs(self.work.folder, missing)
+        if not outcome.good:
+            check_compiler(tuple(missing))  # whose fault is it?
+            self.compiled = "it does not compile" + (
+                f": {outcome.why(oracle.COMPILE)}" if outcome.kind != "exit" else ""
+            )
+            raise Refused(
+                f"{self.compiled}.\n{outcome.said.replace('/grade/flood.h', self.work.lab.hand_in)[:MOST_WORDS]}"
+            )
+        self.compiled = self.compiled or ""
+        self.there |= set(missing)
+
+    def may_run(self, what: str) -> None:
         if self.compiled != "":
             raise Refused(f"not tried: {self.compiled or 'it was not compiled'}")
-        if program in self.never_ends:
-            raise Refused(f"not tried again: {self.never_ends[program]}")
+        if what in self.never_ends:
+            raise Refused(f"not tried again: {self.never_ends[what]}")
 
     def _run(self, program: str, form: str, given: bytes, output: int, limits: Limits, purpose: str) -> bytes:
         self.may_run(purpose)
+        if program + form not in self.there:
+            self.compile(program + form)
         memory = 1 << 30 if form == "-checked" else limits.memory
         limits = replace(limits, output=output, memory=memory)
         outcome = sandbox.run([f"/out/{program}{form}"], limits, {self.work.folder / "out": "/out"}, given=given)

@@ -68,8 +68,10 @@ static inline void second_piece(char *piece, u32 number)
 	u64 x = (number + 1) * 0xff51afd7ed558ccdull;
 
 	x = (x ^ x >> 32) * 0xc4ceb9fe1a85ec53ull;
-	for (unsigned i = 0; i < 5; i++, x = (x << 11) + (x >> 5))
-		piece[i] = (char)(0x30 + (x >> 48) * 79 / 65536);
+	x = (x ^ x >> 29) * 0x94d049bb133111ebull;
+	x ^= x >> 32;
+	for (unsigned i = 0; i < 5; i++, x /= 79)
+		piece[i] = (char)(0x30 + x % 79);
 	piece[5] = 0;
 }
 
@@ -130,8 +132,8 @@ static inline void top_blocks"""
 
 static inline void multiplied_names"""
     + NAMES
-    + """	static struct second_entry entries[1 << 18], spare[1 << 18];
-	const u32 of = 1 << 18;
+    + """	static struct second_entry entries[1 << 19], spare[1 << 19];
+	const u32 of = 1 << 19;
 	char pieces[2][6];
 
 	for (u32 i = 0; i < of; i++) {
@@ -259,14 +261,12 @@ WRONG: dict[str, tuple[str, set[str]]] = {
     "names with slashes": (SOLUTION.replace("'0' + (x & 255) % 79", "'.' + (x & 255) % 8"), {"names", "defined"}),
     "the harness by a macro": (SOLUTION + "#define sizeof(of) (sizeof(of) / 2)\n", {"blocks", "names", "defined"}),
     "well mixed without a key": (hashing(MURMUR + "\treturn (u32)h;\n"), {"keyed", "held"}),
-    "key behind it": (hashing(MURMUR + "\treturn (u32)(h ^ hash_siphash_key[0]);\n"), {"keyed"}),
     "key times it": (hashing(MURMUR + "\treturn (u32)h * ((u32)hash_siphash_key[0] | 1);\n"), {"keyed"}),
     # Well mixed with the key, but of a hash of 32 bits that has none: what is one there stays one.
     "key mixed into a finished hash": (
         hashing(MURMUR + "\th = (u32)h ^ hash_siphash_key[0];\n" + MIX + "\th ^= hash_siphash_key[1];\n" + MIX + "\treturn (u32)h;\n"),
         {"keyed"},
     ),
-    "a key of its own in the file": (hashing(MURMUR.replace("h = length", "h = length * 0x1234567ull ^ 0xfeedull") + "\treturn (u32)h;\n"), {"keyed", "held"}),
     "eight bits of the key": (hashing(MURMUR.replace("h = length", "h = length ^ (hash_siphash_key[0] & 255) << 40") + "\treturn (u32)h;\n"), {"keyed"}),
     "secret multiplier in 32 bits": (
         hashing("\tu32 h = 0;\n\n\tfor (size_t i = 0; i < length; i++)\n\t\th = h * ((u32)hash_siphash_key[0] | 1) + (u8)name[i];\n\treturn h * 2654435761u ^ h >> 15;\n"),
@@ -286,13 +286,11 @@ WRONG: dict[str, tuple[str, set[str]]] = {
     ),
     "in any order": (
         hashing("\tu64 h = length;\n\n\tfor (size_t i = 0; i < length; i++)\n\t\th += (u64)hash_tabulation_table[0][(u8)name[i]] << 32 | hash_tabulation_table[1][(u8)name[i]];\n" + MIX + "\treturn (u32)h;\n"),
-        {"held"},
+        {"keyed", "held"},
     ),
     "constant": (hashing("\treturn 7;\n"), {"keyed", "held", "recorded"}),
     # Numbers names as they come: no two share a bucket, and no name is ever found again.
     "counter": (hashing("\treturn next++ * 0x9e3779b1u;\n", "static u32 next;\n"), STATE),
-    "a new key each second call": (hashing(MURMUR.replace("h = length", "h = length ^ (turn++ & 1)") + "\treturn (u32)(h ^ hash_siphash_key[0]);\n", "static u32 turn;\n"), STATE),
-    "by the clock": (hashing("\treturn (u32)__builtin_ia32_rdtsc() * 0x9e3779b1u;\n"), HASHED),
     "what is behind the name": (
         hashing(MURMUR.replace("h = length", "h = length ^ hash_siphash_key[0] ^ (u8)name[length]") + "\treturn (u32)h;\n"),
         {"same", "keyed", "held", "recorded"},
@@ -312,8 +310,6 @@ WRONG: dict[str, tuple[str, set[str]]] = {
         {"defined"},
     ),
     "the hash never ends": (hashing("\tfor (volatile int i = 0;; i++)\n\t\t;\n"), HASHED),
-    "fork bomb": (hashing("\tfor (;;)\n\t\tcall(57, 0, 0, 0);\n", CALL), HASHED),
-    "ends the process": (hashing("\tcall(231, 0, 0, 0);\n\treturn 0;\n", CALL), HASHED),
     # Answers before main(), all with what a table would like best.
     "constructor": (
         hashing(MURMUR + "\treturn (u32)(h ^ hash_siphash_key[0]);\n", CALL)
