@@ -69,8 +69,8 @@ static inline void piece_of(u32 number, char *piece)
 }
 
 /*
- * Two pieces with one hash, by birthdays: among 2^17 pieces or some more there are two. A name of ten such
- * pieces has the same hash whichever of the two stands where (Joux 2004).
+ * Two pieces with one hash, by birthdays: among 2^17 pieces or some more there are two. A name of
+ * ten such pieces has the same hash whichever of the two stands where (Joux 2004).
  */
 static inline void two_pieces(u32 multiplier, char pieces[2][PIECE])
 {
