@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 from lab.course.labs import Part
 from lab.grade.booted import judge as booted
+from lab.grade.flood import guest
+from lab.grade.flood import keys as broken
+from lab.grade.flood import parts as flood
 from lab.grade.function import parts as function
 from lab.grade.function import steps
 from lab.grade.work import Judged, Work
@@ -13,4 +16,7 @@ from lab.grade.work import Judged, Work
 KINDS: dict[str, Callable[[Work, Part], Judged]] = {
     "builds": function.builds, "range": function.in_range, "function": function.is_function, "defined": function.defined,
     "recorded": steps.recorded, "made": steps.made, "booted": booted.judge,
+    "flood-builds": flood.builds, "flood-blocks": broken.judge, "flood-names": broken.judge, "flood-kernel": guest.judge,
+    "flood-same": flood.same, "flood-defined": flood.defined, "flood-keyed": flood.keyed, "flood-held": flood.floods,
+    "flood-recorded": flood.recorded,
 }  # fmt: skip

@@ -8,32 +8,27 @@ own is believed; how good the submission is, the other parts say.
 
 from __future__ import annotations
 
-import os
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 
 from lab.base.paths import LabError
-from lab.build.kernel import build_lock
 from lab.course.draw import Draw
 from lab.course.labs import Part
 from lab.grade import sandbox
+from lab.grade.booted import machine
 from lab.grade.booted.job import JOB, Given, given
 from lab.grade.booted.kernel import StandIn, build_with
 from lab.grade.sandbox import Limits
 from lab.grade.work import Judged, Work, failed, passed
 from lab.guest.image import Ext2
 from lab.guest.tree import Tree, base_tree
-from lab.run import control, machine
-from lab.run.cmdline import kernel_command_line
 from lab.run.options import Options
 from lab.run.own_folder import own_folder
-from lab.run.qemu.command import qemu_command
 
 BOOT = Limits(seconds=150, cpu=90, memory=16 << 30, processes=64, file=256 << 20, output=1 << 20, files=256)
 LOOK = Limits(seconds=60, cpu=30, memory=1 << 30, processes=8, file=64 << 20, output=1 << 20)
 
-MOST_CONTROL = 1 << 20
 OUTPUT = "graded"  # build/NAME-graded: the kernel that is built once and of which each submission gets a copy
 
 
@@ -88,41 +83,18 @@ def _tree(files: Given) -> Tree:
 
 def _boot(folder: Path, files: Given) -> str:
     """Run the job: what went wrong with the machine, or ""."""
-    run = folder / "run"
-    run.mkdir()
-    tree = _tree(files)
     options = Options(
         job=["/bin/sh", "/work/job.sh"], root="ext2", mem="96M", icount=True, quiet=True, ext2=Ext2(1024, 128, 24 << 20, 512),
         cmdline="bhash_entries=256 job_input=none",
     )  # fmt: skip
-    with build_lock():
-        command = qemu_command(options, run, kernel_command_line(options, tree), tree)
-    os.chmod(folder / "out/chainwalk.stripped", 0o644, follow_symlinks=False)
-    shown = {folder / "out": "/kernel"}
-    command[command.index("-kernel") + 1] = "/kernel/chainwalk.stripped"
-    outcome = sandbox.run(command, BOOT, shown, {sandbox.give(run): str(run)})
-    if outcome.kind != "exit":
-        return "The machine did not end: it hangs, or is far slower than it should be." if outcome.kind == "timeout" or outcome.status == 9 else f"The machine did not end by itself: {outcome.why(BOOT)}."  # fmt: skip
-    result = machine.judge(outcome.status, control.parse(_plain_bytes(run / "control")))
-    if result.kind == "silence" and outcome.said.strip() and not (run / "control").exists():
-        raise LabError(f"the machine could not be started in the sandbox: {outcome.said.strip()[:500]}")
-    if result.kind != "exit":
-        return f"{result.message[:300]}."
+    result = machine.run(folder, options, _tree(files), BOOT)
+    if isinstance(result, str):
+        return result
     return (
-        f"The job ended with status {result.status}: {outcome.output[-300:].decode(errors='replace')!r}"
+        f"The job ended with status {result.status}: {result.output[-300:].decode(errors='replace')!r}"
         if result.status
         else ""
     )
-
-
-def _plain_bytes(path: Path) -> bytes:
-    """Of a file that the sandbox made: no link is followed, and not more read than there should be."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return b""
-    with os.fdopen(handle, "rb") as file:
-        return file.read(MOST_CONTROL)
 
 
 def _look(folder: Path, files: Given) -> Judged:

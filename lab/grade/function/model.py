@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 FIND, INSERT, REMOVE = range(3)
-Key = tuple[int, int]
+Key = tuple[int, Any]  # two words; of a dentry the directory's address and the name
 Operation = tuple[int, Key]
 MOST_KEYS = 3000  # visits has the square of it
 

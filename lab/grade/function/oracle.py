@@ -110,8 +110,8 @@ def check_compiler(function: Hashed) -> None:
             )
 
 
-def not_alone(folder: Path) -> list[str]:
-    """What of the compiled submission is more than a function: foreign symbols, memory to remember in, code before main()."""
+def not_alone(folder: Path, own_name: str = "submission_bucket") -> list[str]:
+    """What of the compiled submission is more than the function @own_name: foreign symbols, memory to remember in, code before main()."""
     faults = []
     names = sandbox.run(["nm", "--undefined-only", "-P", "/out/submission.o"], COMPILE, {folder / "out": "/out"})
     foreign = {line.split()[0] for line in names.output.decode(errors="replace").splitlines() if line.split()}
@@ -134,7 +134,7 @@ def not_alone(folder: Path) -> list[str]:
         ["nm", "--defined-only", "--extern-only", "-P", "/out/submission.o"], COMPILE, {folder / "out": "/out"}
     )
     names_of_own = {line.split()[0] for line in own.output.decode(errors="replace").splitlines() if line.split()}
-    if names_of_own - {"submission_bucket"}:
+    if names_of_own - {own_name}:
         faults.append(
             f"it defines what others can see, and is not `static inline`: {', '.join(sorted(names_of_own - {'submission_bucket'})[:5])[:200]}"
         )

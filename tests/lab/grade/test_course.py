@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import stat
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,7 @@ from lab.base.paths import TOP, LabError
 from lab.course import keys, labs
 from lab.course.start import setup_course, solution, start
 from lab.grade.kinds import KINDS
-from lab.run.demo import project_files
-
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+from tests.lab.grade.follow import follow
 
 
 def test_a_lab_begins_in_a_folder_and_overwrites_nothing(tmp_path, cw):
@@ -84,29 +79,5 @@ def test_what_students_see_has_no_solution():
 
 
 def test_the_labs_steps_can_be_followed_to_the_letter(tmp_path):
-    """In a copy of the checkout; the kernel's own run is left to test_booted.py. What is printed is what the text says is."""
-    copy, home = tmp_path / "chainwalk", tmp_path / "home"
-    home.mkdir()
-    for path in project_files():
-        if path.relative_to(TOP).parts[0] not in ("tests", "results", "experiments"):
-            (copy / path.relative_to(TOP)).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, copy / path.relative_to(TOP))
-    (copy / ".venv").symlink_to(TOP / ".venv")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("CW_", "MAKE", "MFLAGS"))}
-    printed = ""
-    for language, block in BLOCK.findall((TOP / labs.find("1").text).read_text()):
-        if language == "sh":
-            script = re.sub(r"^(\./cw grade .*)$", r"\1 --no-boot", block, flags=re.MULTILINE)
-            result = subprocess.run(
-                ["bash", "-e", "-c", script], cwd=copy, env={**environment, "HOME": str(home)}, stdin=subprocess.DEVNULL,
-                capture_output=True, text=True, timeout=600, check=False,
-            )  # fmt: skip
-            assert result.returncode == 0, f"{script}\n{result.stdout[-2000:]}\n{result.stderr[-2000:]}"
-            printed = result.stdout
-        elif language == "text":
-            there = [" ".join(line.split()) for line in printed.splitlines()]
-            for line in block.splitlines():
-                said = " ".join(line.split())
-                assert not said or said == "..." or any(one.startswith(said) for one in there), (
-                    f"not printed: {line}\n{printed}"
-                )
+    """The kernel's own run is left to test_booted.py."""
+    follow("1", tmp_path, lambda script: re.sub(r"^(\./cw grade .*)$", r"\1 --no-boot", script, flags=re.MULTILINE))

@@ -6,7 +6,7 @@ import pytest
 
 from lab.base.paths import LabError
 from lab.grade import sandbox
-from lab.grade.booted import judge, kernel
+from lab.grade.booted import judge, kernel, machine
 from lab.grade.booted.job import Given
 from lab.grade.function import oracle
 from tests.lab.grade.lab1.submissions import RIGHT, WRONG
@@ -41,4 +41,4 @@ def test_where_no_kernel_can_be_built_nobody_is_marked_down(graded, monkeypatch)
 
 def test_a_control_port_that_is_a_link_is_not_followed(tmp_path):
     (tmp_path / "control").symlink_to("/etc/passwd")
-    assert judge._plain_bytes(tmp_path / "control") == b""
+    assert machine.plain_bytes(tmp_path / "control") == b""

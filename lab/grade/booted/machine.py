@@ -1,0 +1,49 @@
+"""A machine in the sandbox: a kernel, an image and a job, run to their end; nothing of the host but these is in there with it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lab.base.paths import LabError
+from lab.build.kernel import build_lock
+from lab.grade import sandbox
+from lab.grade.sandbox import Limits
+from lab.guest.tree import Tree
+from lab.run import control, machine
+from lab.run.cmdline import kernel_command_line
+from lab.run.machine import Result
+from lab.run.options import Options
+from lab.run.qemu.command import qemu_command
+
+MOST_CONTROL = 1 << 20
+
+
+def run(folder: Path, options: Options, tree: Tree, limits: Limits) -> Result | str:
+    """Run the kernel that is @folder/out/chainwalk.stripped, its files in @folder/run: what came of it, or why it did not end in the orderly way."""
+    place = folder / "run"
+    place.mkdir()
+    with build_lock():
+        command = qemu_command(options, place, kernel_command_line(options, tree), tree)
+    os.chmod(folder / "out/chainwalk.stripped", 0o644, follow_symlinks=False)
+    command[command.index("-kernel") + 1] = "/kernel/chainwalk.stripped"
+    outcome = sandbox.run(command, limits, {folder / "out": "/kernel"}, {sandbox.give(place): str(place)})
+    if outcome.kind != "exit":
+        if outcome.kind == "timeout" or outcome.status == 9:
+            return "The machine did not end: it hangs, or is far slower than it should be."
+        return f"The machine did not end by itself: {outcome.why(limits)}."
+    result = machine.judge(outcome.status, control.parse(plain_bytes(place / "control")))
+    if result.kind == "silence" and outcome.said.strip() and not (place / "control").exists():
+        raise LabError(f"the machine could not be started in the sandbox: {outcome.said.strip()[:500]}")
+    result.output = outcome.output
+    return result if result.kind == "exit" else f"{result.message[:300]}."
+
+
+def plain_bytes(path: Path) -> bytes:
+    """Of a file that the sandbox made: no link is followed, and not more read than there should be."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    with os.fdopen(handle, "rb") as file:
+        return file.read(MOST_CONTROL)

@@ -1,0 +1,63 @@
+"""A lab's text, followed to the letter: its commands run in a copy of the checkout, and what they print is what the text says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from lab.base.paths import TOP
+from lab.course import labs
+from lab.run.demo import project_files
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(number: str) -> list[tuple[str, str]]:
+    """The language and the text of each."""
+    return BLOCK.findall((TOP / labs.find(number).text).read_text())
+
+
+def copy_of_checkout(folder: Path) -> Path:
+    for path in project_files():
+        if path.relative_to(TOP).parts[0] not in ("tests", "results", "experiments"):
+            (folder / path.relative_to(TOP)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, folder / path.relative_to(TOP))
+    (folder / ".venv").symlink_to(TOP / ".venv")
+    return folder
+
+
+def run(script: str, where: Path, home: Path, **environment: str) -> str:
+    """What it prints. It has to end well."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("CW_", "MAKE", "MFLAGS"))}
+    result = subprocess.run(
+        ["bash", "-e", "-c", script], cwd=where, env={**kept, **environment, "HOME": str(home)}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, f"{script}\n{result.stdout[-2000:]}\n{result.stderr[-2000:]}"
+    return result.stdout
+
+
+def check_printed(text: str, printed: str) -> None:
+    """Each line of @text begins a line of what was printed."""
+    there = [" ".join(line.split()) for line in printed.splitlines()]
+    for line in text.splitlines():
+        said = " ".join(line.split())
+        assert not said or said == "..." or any(one.startswith(said) for one in there), (
+            f"not printed: {line}\n{printed}"
+        )
+
+
+def follow(number: str, folder: Path, change: Callable[[str], str]) -> None:
+    """All of lab @number's text, each script as @change makes it."""
+    copy, home = copy_of_checkout(folder / "chainwalk"), folder / "home"
+    home.mkdir()
+    printed = ""
+    for language, block in blocks(number):
+        if language == "sh":
+            printed = run(change(block), copy, home)
+        elif language == "text" and printed:
+            check_printed(block, printed)
