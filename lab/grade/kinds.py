@@ -8,9 +8,11 @@ from lab.course.labs import Part
 from lab.grade.booted import judge as booted
 from lab.grade.function import parts as function
 from lab.grade.function import steps
+from lab.grade.table import parts as table
 from lab.grade.work import Judged, Work
 
 KINDS: dict[str, Callable[[Work, Part], Judged]] = {
     "builds": function.builds, "range": function.in_range, "function": function.is_function, "defined": function.defined,
     "recorded": steps.recorded, "made": steps.made, "booted": booted.judge,
+    **table.KINDS,
 }  # fmt: skip

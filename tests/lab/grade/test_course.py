@@ -83,7 +83,8 @@ def test_what_students_see_has_no_solution():
         assert not numbers & set(re.findall(r"0x[0-9a-f]{9,}", path.read_text())), path
 
 
-def test_the_labs_steps_can_be_followed_to_the_letter(tmp_path):
+@pytest.mark.parametrize("number", labs.numbers())
+def test_the_labs_steps_can_be_followed_to_the_letter(tmp_path, number):
     """In a copy of the checkout; the kernel's own run is left to test_booted.py. What is printed is what the text says is."""
     copy, home = tmp_path / "chainwalk", tmp_path / "home"
     home.mkdir()
@@ -94,7 +95,7 @@ def test_the_labs_steps_can_be_followed_to_the_letter(tmp_path):
     (copy / ".venv").symlink_to(TOP / ".venv")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CW_", "MAKE", "MFLAGS"))}
     printed = ""
-    for language, block in BLOCK.findall((TOP / labs.find("1").text).read_text()):
+    for language, block in BLOCK.findall((TOP / labs.find(number).text).read_text()):
         if language == "sh":
             script = re.sub(r"^(\./cw grade .*)$", r"\1 --no-boot", block, flags=re.MULTILINE)
             result = subprocess.run(
