@@ -169,12 +169,13 @@ def check_lock(cache, name, structure):
 
 
 def with_defaults(chosen):
-    """@chosen, and the default of all else; of a lock scheme, what the chosen structure works with: buckets' locks all do."""
+    """@chosen, and the default of all else; of a lock scheme, the first that the chosen structure works with."""
     filled = {**DEFAULTS, **chosen}
     for cache in LOCK_CACHES:
         lock, table = f"{cache.upper()}_LOCK", f"{cache.upper()}_TABLE"
-        if lock not in chosen and filled[table] in structures() and filled[lock] not in locks_of(filled[table]):
-            filled[lock] = "bucket"
+        locks = locks_of(filled[table]) if filled[table] in structures() else ()
+        if lock not in chosen and locks and filled[lock] not in locks:
+            filled[lock] = locks[0]
     return filled
 
 

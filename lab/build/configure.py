@@ -71,10 +71,11 @@ def choice_kconfig(choice, values):
         lines.append(f"\tdepends on {NEEDS[choice]}")
     default = plugins().DEFAULTS.get(choice)
     if kind == "lock":
+        others = {name: plugins().locks_of(name) for name in plugins().structures()}
         lines += [
-            f"\tdefault {choice}_BUCKET if {cache.upper()}_TABLE_{mangle(structure)}"
-            for structure in plugins().structures()
-            if default not in plugins().locks_of(structure)
+            f"\tdefault {choice}_{mangle(locks[0])} if {cache.upper()}_TABLE_{mangle(structure)}"
+            for structure, locks in others.items()
+            if locks and default not in locks
         ]
     lines += [f"\tdefault {choice}_{mangle(default)}", ""] if default in values else [""]
     for value, about in values.items():

@@ -24,15 +24,17 @@ def build_lock() -> Iterator[None]:
 
 
 def build(
-    settings: tuple[str, ...] = (), defconfig: str = "", quiet: bool = False, goals: tuple[str, ...] = ()
-) -> None:
-    """Bring the kernel and the user programs up to date. Under build_lock().
+    settings: tuple[str, ...] = (), defconfig: str = "", quiet: bool = False, goals: tuple[str, ...] = (),
+    copy: Path | None = None,
+) -> None:  # fmt: skip
+    """Bring the kernel and the user programs up to date; of @copy, another tree, in its folder `build`. Under build_lock().
 
     With CW_BUILD=no in the environment (make test sets it once it has built) what is there is taken as it is.
     """
     if os.environ.get("CW_BUILD") == "no" and not settings and not defconfig and kernel_image().exists():
         return
-    command = ["make", "-s", "-C", str(TOP), f"O={output_folder()}", *(goals or ("kernel", "user"))]
+    where_to = ["-C", str(copy), "O=build"] if copy else ["-C", str(TOP), f"O={output_folder()}"]
+    command = ["make", "-s", *where_to, *(goals or ("kernel", "user"))]
     command += [f"SET={' '.join(settings)}", f"DEFCONFIG={defconfig}"]
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     where = subprocess.PIPE if quiet else sys.stderr

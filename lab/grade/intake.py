@@ -53,7 +53,8 @@ def check_text(data: bytes, lab: Lab) -> bytes:
     code = COMMENT.sub(" ", text)
     for wanted in lab.defines:
         if not _has(code, wanted):
-            raise Refused(f"{lab.hand_in} does not define {wanted}(){_another(code, lab)}")
+            name = wanted if wanted.isupper() else f"{wanted}()"
+            raise Refused(f"{lab.hand_in} does not define {name}{_another(code, lab)}")
     return data
 
 

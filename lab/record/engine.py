@@ -69,7 +69,7 @@ class Choice:
         """What hash/choose.py is asked for; the other caches do not matter."""
         upper = self.cache.upper()
         names = {"NAME_HASH": self.name_function} if self.cache == "dentry" else {}
-        return {**load_choose().DEFAULTS, f"{upper}_HASH": self.function, f"{upper}_TABLE": self.structure, **names}
+        return load_choose().with_defaults({f"{upper}_HASH": self.function, f"{upper}_TABLE": self.structure, **names})
 
 
 def check_choice(choice: Choice) -> None:

@@ -60,7 +60,7 @@ def _tried(stand_in: StandIn, text: bytes, called: str, draw: Draw) -> Judged:
 @cache
 def _check_kernel(stand_in: StandIn) -> None:
     """A LabError where the kernel does not run with its own file either: then nobody is marked down for it. Once a process."""
-    found = _tried(stand_in, stand_in.own, stand_in.replaces, Draw(1))
+    found = _tried(stand_in, stand_in.text, stand_in.replaces, Draw(1))
     if found.share < 1:
         words = " ".join(found.said)[:1000]
         raise LabError(

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from lab.base.paths import TOP, output_folder
-from lab.build.kernel import build, build_lock
+from lab.build.kernel import build, build_lock, config_file
 from lab.course.labs import Part
 from lab.grade import sandbox
 from lab.grade.sandbox import Limits
@@ -18,7 +18,8 @@ from lab.grade.sandbox import Limits
 BUILD = Limits(seconds=240, cpu=60, memory=1 << 30, processes=16, file=64 << 20, output=1 << 20, scratch=64 << 20)
 
 SOURCES = ("Makefile", "Kconfig", "configs", "boot", "core", "arch", "hash", "mm", "fs", "kernel", "user", "lab/build")
-NOT_NEEDED = ("runs", "images", "user", ".lock", "chainwalk*", "*.map")  # of what was built
+FOR_CONFIG = ("lab/__init__.py", "lab/base")  # what configuring asks for besides: not in the sandbox
+NOT_NEEDED = ("runs", "images", "user", ".lock", "chainwalk*", "*.map", "tree-*")  # of what was built
 HOME = "/chainwalk"  # the source tree in the sandbox
 
 BASE_LOCK = Lock()
@@ -26,19 +27,35 @@ BASE_LOCK = Lock()
 
 @dataclass(frozen=True)
 class StandIn:
-    """Which of the kernel's files the submission replaces, and the settings of a kernel that has that file in it."""
+    """Which of the kernel's files the submission replaces, and the settings of a kernel that has that file in it.
 
-    replaces: str  # from the top of the tree
+    A file that the kernel has not can be replaced as well: then a lab says which file is there until it is (`own`), and
+    which others have to be (`adds`): the kernel is built in a copy of the tree that has them."""
+
+    replaces: str  # from the top of the tree, as all of these
     settings: tuple[str, ...]
+    own: str
+    adds: tuple[tuple[str, str], ...] = ()  # where to, from where
 
     @classmethod
     def of(cls, part: Part) -> StandIn:
-        return cls(part.options["replaces"], tuple(part.options["settings"]))
+        replaces, adds = part.options["replaces"], part.options.get("adds", {})
+        return cls(replaces, tuple(part.options["settings"]), part.options.get("own", replaces), tuple(adds.items()))
 
     @property
-    def own(self) -> bytes:
-        """The kernel's own file."""
-        return (TOP / self.replaces).read_bytes()
+    def text(self) -> bytes:
+        """Of the file that is there without a submission."""
+        return (TOP / self.own).read_bytes()
+
+    @property
+    def tree(self) -> Path:
+        """Where the kernel is built of which each submission gets a copy."""
+        return TOP if self.own == self.replaces else output_folder() / f"tree-{Path(self.replaces).stem}"
+
+    @property
+    def out(self) -> Path:
+        """And what was built there."""
+        return output_folder() if self.tree == TOP else self.tree / "build"
 
 
 def prepare(stand_in: StandIn) -> None:
@@ -50,7 +67,35 @@ def prepare(stand_in: StandIn) -> None:
 @cache
 def _prepare_once(stand_in: StandIn, folder: str) -> None:
     with build_lock():
-        build(stand_in.settings, quiet=True, goals=("kernel", "user"))
+        if stand_in.tree == TOP:
+            build(stand_in.settings, quiet=True, goals=("kernel", "user"))
+            return
+        _lay_out(stand_in)
+        build(stand_in.settings, quiet=True, goals=("kernel",), copy=stand_in.tree)
+        build(_settings_there(), quiet=True, goals=("user",))
+        if not config_file().exists():  # of which the machine's command line asks for the kernel's own
+            shutil.copy2(stand_in.out / "effective.config", config_file())
+
+
+def _settings_there() -> tuple[str, ...]:
+    """Of the kernel that the output folder has, for another lab: it is not to be configured anew for the programs beside it."""
+    try:
+        return tuple((output_folder() / ".config.key").read_text().split("|")[1].split())
+    except (OSError, IndexError):
+        return ()
+
+
+def _lay_out(stand_in: StandIn) -> None:
+    """The copy of the tree as it is now; what was built in it stays."""
+    tree = stand_in.tree
+    for name in (*SOURCES, *FOR_CONFIG):
+        if (tree / name).is_dir():
+            shutil.rmtree(tree / name)
+        _copy(TOP / name, tree / name)
+    for target, source in (*stand_in.adds, (stand_in.replaces, stand_in.own)):
+        _copy(TOP / source, tree / target)
+    if not (tree / ".venv").is_symlink():
+        (tree / ".venv").symlink_to(TOP / ".venv")
 
 
 def build_with(folder: Path, stand_in: StandIn, text: bytes, called: str) -> str:
@@ -59,15 +104,15 @@ def build_with(folder: Path, stand_in: StandIn, text: bytes, called: str) -> str
     source, out = folder / "source", folder / "out"
     with build_lock():
         for name in SOURCES:
-            _copy(TOP / name, source / name)
-        _copy(output_folder(), out, NOT_NEEDED)
+            _copy(stand_in.tree / name, source / name)
+        _copy(stand_in.out, out, NOT_NEEDED)
     (source / stand_in.replaces).write_bytes(text)  # newer than all that was built
     stamps = source / ".venv/stamps"
     stamps.mkdir(parents=True)
     for name in ("python", "packages-run"):
         (stamps / name).touch()
-    place = os.path.relpath(output_folder(), TOP)
-    place = str(output_folder()) if place.startswith("..") else place
+    place = os.path.relpath(stand_in.out, stand_in.tree)
+    place = str(stand_in.out) if place.startswith("..") else place
     (source / place).mkdir(parents=True, exist_ok=True) if not place.startswith("/") else None
     inside = place if place.startswith("/") else f"{HOME}/{place}"
     command = [

@@ -65,7 +65,7 @@ def test_a_folder_with_it(tmp_path):
         (b" \n\n", "is empty"),
         (b"\x7fELF\0\0\xff", "is no text file"),
         (TEXT + b"\0", "is no text file"),
-        (TEXT.replace(b"buffer_hash", b"page_hash"), r"but page_hash\(\)"),
+        (TEXT.replace(b"buffer_hash", b"page_hash"), "but page_hash()"),
         (b"/* buffer_hash */ int x;", "does not define buffer_hash()"),
         (TEXT + b" " * LAB.largest, "more than 16,384 bytes"),
         (tar({"../mine.h": TEXT}), "leads out of it"),
