@@ -8,9 +8,12 @@ from lab.course.labs import Part
 from lab.grade.booted import judge as booted
 from lab.grade.function import parts as function
 from lab.grade.function import steps
+from lab.grade.sizing import parts as sizing
 from lab.grade.work import Judged, Work
 
 KINDS: dict[str, Callable[[Work, Part], Judged]] = {
     "builds": function.builds, "range": function.in_range, "function": function.is_function, "defined": function.defined,
     "recorded": steps.recorded, "made": steps.made, "booted": booted.judge,
+    "sizing": sizing.builds, "alike": sizing.alike, "sizing-defined": sizing.defined, "histograms": sizing.histograms,
+    "means": sizing.steps, "sizes": sizing.sizes,
 }  # fmt: skip
