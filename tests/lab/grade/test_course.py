@@ -20,6 +20,21 @@ from lab.run.demo import project_files
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+def followed(text, run):
+    """Each block of commands of @text through run(block) -> what it printed, which must have the lines of the blocks of output behind it."""
+    printed = ""
+    for language, block in BLOCK.findall(text):
+        if language == "sh":
+            printed = run(block)
+        elif language == "text":
+            there = [" ".join(line.split()) for line in printed.splitlines()]
+            for line in block.splitlines():
+                said = " ".join(line.split())
+                assert not said or said == "..." or any(one.startswith(said) for one in there), (
+                    f"not printed: {line}\n{printed}"
+                )
+
+
 def test_a_lab_begins_in_a_folder_and_overwrites_nothing(tmp_path, cw):
     folder = tmp_path / "new" / "lab1"
     result = cw("lab", "start", "1", folder)
@@ -93,20 +108,14 @@ def test_the_labs_steps_can_be_followed_to_the_letter(tmp_path):
             shutil.copy2(path, copy / path.relative_to(TOP))
     (copy / ".venv").symlink_to(TOP / ".venv")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CW_", "MAKE", "MFLAGS"))}
-    printed = ""
-    for language, block in BLOCK.findall((TOP / labs.find("1").text).read_text()):
-        if language == "sh":
-            script = re.sub(r"^(\./cw grade .*)$", r"\1 --no-boot", block, flags=re.MULTILINE)
-            result = subprocess.run(
-                ["bash", "-e", "-c", script], cwd=copy, env={**environment, "HOME": str(home)}, stdin=subprocess.DEVNULL,
-                capture_output=True, text=True, timeout=600, check=False,
-            )  # fmt: skip
-            assert result.returncode == 0, f"{script}\n{result.stdout[-2000:]}\n{result.stderr[-2000:]}"
-            printed = result.stdout
-        elif language == "text":
-            there = [" ".join(line.split()) for line in printed.splitlines()]
-            for line in block.splitlines():
-                said = " ".join(line.split())
-                assert not said or said == "..." or any(one.startswith(said) for one in there), (
-                    f"not printed: {line}\n{printed}"
-                )
+
+    def run(block):
+        script = re.sub(r"^(\./cw grade .*)$", r"\1 --no-boot", block, flags=re.MULTILINE)
+        result = subprocess.run(
+            ["bash", "-e", "-c", script], cwd=copy, env={**environment, "HOME": str(home)}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=600, check=False,
+        )  # fmt: skip
+        assert result.returncode == 0, f"{script}\n{result.stdout[-2000:]}\n{result.stderr[-2000:]}"
+        return result.stdout
+
+    followed((TOP / labs.find("1").text).read_text(), run)
