@@ -297,7 +297,7 @@ WRONG: dict[str, tuple[str, set[str]]] = {
         {"sizes"},
     ),
     "by the clock": (before("sizing_hit", "\tif (__builtin_ia32_rdtsc() >> 6 & 1)\n\t\treturn 1000;"), {"alike", "sizing-defined", "means", "sizes"}),
-    "by where the load lies": (before("sizing_bits", "\tif ((u64)(uintptr_t)load >> 12 & 1)\n\t\treturn load->least_bits;"), FOR_BITS),
+    "by where its stack lies": (before("sizing_hit", "\tobjects += (uintptr_t)__builtin_frame_address(0) >> 4 & 0xfffff;"), ASKED - {"histograms"}),
     # Reads all questions before main() and writes what it likes.
     "answers before it is asked": (CALL + QUESTIONS + SOLUTION + FIRST.replace("CHOICE", "").replace("ANSWER", "(u32)i"), ALL - {"sizing-defined"}),
     # What the compiler has said of the functions is not what is called.
