@@ -159,7 +159,14 @@ def digest_of(path: Path, made_of: str) -> str:
 def grader_digest() -> str:
     """Of all that a score comes from besides the submission and the key."""
     digest = hashlib.sha256()
-    for folder in ("coursework", "lab/grade", "lab/course", "lab/playground/streams", *KERNEL_FOLDERS):
+    for folder in (
+        "coursework",
+        "lab/grade",
+        "lab/course",
+        "lab/playground/streams",
+        "lab/run/cachesim",
+        *KERNEL_FOLDERS,
+    ):
         for path in sorted(path for path in (TOP / folder).rglob("*") if path.is_file() and path.suffix != ".pyc"):
             digest.update(f"{path.relative_to(TOP)} ".encode() + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]

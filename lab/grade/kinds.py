@@ -11,12 +11,15 @@ from lab.grade.flood import keys as broken
 from lab.grade.flood import parts as flood
 from lab.grade.function import parts as function
 from lab.grade.function import steps
+from lab.grade.sizing import parts as sizing
 from lab.grade.table import parts as table
 from lab.grade.work import Judged, Work
 
 KINDS: dict[str, Callable[[Work, Part], Judged]] = {
     "builds": function.builds, "range": function.in_range, "function": function.is_function, "defined": function.defined,
     "recorded": steps.recorded, "made": steps.made, "booted": booted.judge,
+    "sizing": sizing.builds, "alike": sizing.alike, "sizing-defined": sizing.defined, "histograms": sizing.histograms,
+    "means": sizing.steps, "sizes": sizing.sizes,
     "flood-builds": flood.builds, "flood-blocks": broken.judge, "flood-names": broken.judge, "flood-kernel": guest.judge,
     "flood-same": flood.same, "flood-defined": flood.defined, "flood-keyed": flood.keyed, "flood-held": flood.floods,
     "flood-recorded": flood.recorded,

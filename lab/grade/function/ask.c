@@ -1,6 +1,7 @@
 /*
- * ask.c - asks a submitted hash function: questions come on standard input, answers go to standard
- * output. For the sandbox (lab/grade/function/oracle.py), where it is linked with submission.c.
+ * ask.c - asks what was submitted: questions of QUESTION words come on standard input, answers go
+ * to standard output. For the sandbox (oracle.py), where it is linked with what the submission is
+ * in.
  *
  * Nothing here guards against the submission, which can do with this process what it likes. The
  * grader believes none of the answers: it asks again, elsewhere and in another order.
@@ -21,12 +22,7 @@
 #define AT_ONCE 512
 #define SEED 0x43686169u
 
-struct question {
-	u64 first, second;
-	u64 bits;
-};
-
-u32 submission_bucket(u64 first, u64 second, unsigned bits);
+u32 submission_answer(const u64 *question);
 
 /* All @bytes of the questions, or what there is of them: how much. */
 static size_t take(void *into, size_t bytes)
@@ -57,7 +53,7 @@ static bool give(const void *from, size_t bytes)
 
 int main(void)
 {
-	static struct question asked[AT_ONCE];
+	static u64 asked[AT_ONCE][QUESTION];
 	static u32 answers[AT_ONCE];
 	size_t bytes;
 
@@ -66,8 +62,7 @@ int main(void)
 		size_t n = bytes / sizeof(asked[0]);
 
 		for (size_t i = 0; i < n; i++)
-			answers[i] = submission_bucket(asked[i].first, asked[i].second,
-						       (unsigned)asked[i].bits);
+			answers[i] = submission_answer(asked[i]);
 		if (!give(answers, n * sizeof(answers[0])))
 			return 1;
 	}

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 
 from lab.course.draw import Draw
 from lab.grade.function import oracle
-from lab.grade.function.oracle import Buckets, Hashed, Question
+from lab.grade.function.oracle import Buckets, Interface, Question
 from lab.grade.work import Refused, Work
 
 
-class Asked:
-    """Work.of(Asked): the oracle of the function that was handed in."""
+class Oracle:
+    """What was handed in, of any lab that is asked."""
 
-    def __init__(self, work: Work):
+    def __init__(self, work: Work, interface: Interface):
         self.work = work
-        self.cache: str = work.lab.options["cache"]  # whose function it is
-        self.function: Hashed = oracle.FUNCTIONS[self.cache]
+        self.interface = interface
         self.compiled: str | None = None  # why it could not be compiled; "" when it was
         self.never_ends = ""  # how it used up a time limit: it is not asked again
 
@@ -33,11 +32,19 @@ class Asked:
         with Watched(self):
             return oracle.ask_twice(self.work.folder, questions, self.draw("order", purpose))
 
+
+class Asked(Oracle):
+    """Work.of(Asked): the oracle of the hash function that was handed in."""
+
+    def __init__(self, work: Work):
+        self.cache: str = work.lab.options["cache"]  # whose function it is
+        super().__init__(work, oracle.FUNCTIONS[self.cache])
+
     def questions(self, purpose: str, bits: Sequence[int]) -> list[Question]:
         """Keys of all kinds, for each size of @bits: first to last."""
         draw = self.draw("keys", purpose)
         words = [0, 1, (1 << 32) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 1]
-        found = []
+        found: list[Question] = []
         for size in range(bits[0], bits[-1] + 1):
             for _ in range(300):
                 first = draw.pick(words) if draw.below(8) == 0 else draw.word() >> draw.below(64)
@@ -49,7 +56,7 @@ class Asked:
 class Watched:
     """Who has used up a time limit once is not asked again."""
 
-    def __init__(self, asked: Asked):
+    def __init__(self, asked: Oracle):
         self.asked = asked
 
     def __enter__(self) -> None:

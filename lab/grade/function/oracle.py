@@ -23,7 +23,7 @@ from lab.grade import sandbox
 from lab.grade.sandbox import Limits, Outcome
 from lab.grade.work import Refused
 
-Question = tuple[int, int, int]  # the key's two words, the table's bits
+Question = tuple[int, ...]  # of a hash function: the key's two words, the table's bits
 Buckets = npt.NDArray[np.uint32]
 
 COMPILE = Limits(seconds=60, cpu=20, memory=1 << 30, processes=8, file=64 << 20, output=1 << 20)
@@ -44,7 +44,7 @@ UNDEFINED = (
 FORMS = {"": "-O2", "-plain": "-O0", "-checked": f"-O1 {UNDEFINED}"}
 SCRIPT = """cd /out
 inside=$(gcc -print-file-name=include)
-gcc -std=gnu11 -O2 -w -DHOSTED -I/grade -c -o ask.o /grade/ask.c || exit 2
+gcc -std=gnu11 -O2 -w -DHOSTED -DQUESTION=WORDS -I/grade -c -o ask.o /grade/ask.c || exit 2
 """
 
 # What the kernel's keyed functions may use, and what a compiler may call by itself.
@@ -57,35 +57,45 @@ CHUNKS = 4
 
 
 @dataclass(frozen=True)
-class Hashed:
-    """Which function of the kernel's is asked for: its cache, and how it is called with a key's two words."""
+class Interface:
+    """How a kind of submission is asked."""
 
-    cache: str
-    call: str
+    around: Path  # C that has the submission in it and calls it: submission_answer() of ask.c
+    own: Path  # what could be handed in and is right: where that does not compile, it is the grader that does not work
+    words: int = 3  # of a question
+    headers: tuple[str, ...] = ()  # that it may have besides HEADERS
+    defines: str = ""
+
+
+def hashed(cache: str, call: str) -> Interface:
+    """A hash function of @cache's, which @call calls with a key's two words and the table's bits."""
+    return Interface(
+        HERE / "submission.c", TOP / f"hash/{cache}/linux-2.2.h", defines=f"-D'SUBMITTED(first,second,bits)={call}'"
+    )
 
 
 FUNCTIONS = {
-    "buffer": Hashed("buffer", "buffer_hash((u32)(first), (second), (bits))"),
-    "page": Hashed("page", "page_hash((uintptr_t)(first), (second), (bits))"),
+    "buffer": hashed("buffer", "buffer_hash((u32)(first), (second), (bits))"),
+    "page": hashed("page", "page_hash((uintptr_t)(first), (second), (bits))"),
 }
 
 
-def prepare(folder: Path, text: bytes) -> None:
+def prepare(folder: Path, text: bytes, interface: Interface) -> None:
     """Lay out in @folder what the sandbox is shown: the headers and the submission."""
-    for name in HEADERS:
+    for name in (*HEADERS, *interface.headers):
         (folder / "grade" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(TOP / name, folder / "grade" / name)
-    for name in ("ask.c", "submission.c"):
-        shutil.copyfile(HERE / name, folder / "grade" / name)
+    shutil.copyfile(HERE / "ask.c", folder / "grade" / "ask.c")
+    shutil.copyfile(interface.around, folder / "grade" / "submission.c")
     (folder / "grade" / "submission.h").write_bytes(text)
     (folder / "out").mkdir()
     sandbox.give(folder / "out")
 
 
-def compile_all(folder: Path, function: Hashed) -> Outcome:
+def compile_all(folder: Path, interface: Interface) -> Outcome:
     """All FORMS of the oracle, into @folder/out; the compiler's words about the first are what is said."""
-    defines = f"-DSUBMISSION='\"submission.h\"' -D'SUBMITTED(first,second,bits)={function.call}'"
-    lines = [SCRIPT]
+    defines = f"-DSUBMISSION='\"submission.h\"' {interface.defines}"
+    lines = [SCRIPT.replace("WORDS", str(interface.words))]
     for name, flags in FORMS.items():
         quiet = "" if not name else " -w"
         lines.append(
@@ -99,18 +109,18 @@ def compile_all(folder: Path, function: Hashed) -> Outcome:
 
 
 @cache
-def check_compiler(function: Hashed) -> None:
-    """A LabError where one of the kernel's own functions does not compile here either. Once a process."""
+def check_compiler(interface: Interface) -> None:
+    """A LabError where what is ours does not compile here either. Once a process."""
     with sandbox.folder() as folder:
-        prepare(folder, (TOP / f"hash/{function.cache}/linux-2.2.h").read_bytes())
-        outcome = compile_all(folder, function)
+        prepare(folder, interface.own.read_bytes(), interface)
+        outcome = compile_all(folder, interface)
         if not outcome.good:
             raise LabError(
-                f"the grader cannot compile the kernel's own hash/{function.cache}/linux-2.2.h in its sandbox: {outcome.said[:1000] or outcome.why(COMPILE)}"
+                f"the grader cannot compile the kernel's own {interface.own.relative_to(TOP)} in its sandbox: {outcome.said[:1000] or outcome.why(COMPILE)}"
             )
 
 
-def not_alone(folder: Path, own_name: str = "submission_bucket") -> list[str]:
+def not_alone(folder: Path, own_name: str = "submission_answer") -> list[str]:
     """What of the compiled submission is more than the function @own_name: foreign symbols, memory to remember in, code before main()."""
     faults = []
     names = sandbox.run(["nm", "--undefined-only", "-P", "/out/submission.o"], COMPILE, {folder / "out": "/out"})
@@ -136,16 +146,14 @@ def not_alone(folder: Path, own_name: str = "submission_bucket") -> list[str]:
     names_of_own = {line.split()[0] for line in own.output.decode(errors="replace").splitlines() if line.split()}
     if names_of_own - {own_name}:
         faults.append(
-            f"it defines what others can see, and is not `static inline`: {', '.join(sorted(names_of_own - {'submission_bucket'})[:5])[:200]}"
+            f"it defines what others can see, and is not `static inline`: {', '.join(sorted(names_of_own - {own_name})[:5])[:200]}"
         )
     return faults
 
 
 def ask(folder: Path, questions: Sequence[Question], form: str = "") -> Buckets:
     """The answers of one fresh process, in order. Refused: it did not give as many as it was asked for."""
-    table = np.zeros((len(questions), 3), "<u8")
-    if len(questions):
-        table[:] = np.array(questions, np.uint64)
+    table = np.array(questions, "<u8")
     limits = Limits(
         **{**ASK.__dict__, "output": 4 * len(questions), "memory": ASK.memory if form != "-checked" else 1 << 30}
     )
@@ -154,7 +162,7 @@ def ask(folder: Path, questions: Sequence[Question], form: str = "") -> Buckets:
         at = undefined_at(outcome.said) if form == "-checked" else ""
         raise Refused(at or outcome.why(limits), outcome.kind == "timeout" or outcome.status in (9, 24))
     if len(outcome.output) != 4 * len(questions):
-        raise Refused(f"it ended after {len(outcome.output) // 4:,} of {len(questions):,} buckets")
+        raise Refused(f"it ended after {len(outcome.output) // 4:,} of {len(questions):,} answers")
     return np.frombuffer(outcome.output, "<u4")
 
 
@@ -180,12 +188,12 @@ def ask_twice(folder: Path, questions: Sequence[Question], draw: Draw) -> Bucket
         first[one], again[other] = answers[one], answers[other]
     if len(wrong := np.flatnonzero(first != again)):
         raise Refused(
-            f"the same key in a table of the same size gets another bucket in another process, among other keys or in another order ({len(wrong):,} of {len(questions):,})"
+            f"the same question gets another answer in another process, among other questions or in another order ({len(wrong):,} of {len(questions):,})"
         )
     for _ in range(SMALL):
         few = [draw.below(len(questions)) for _ in range(FEW)]
         if np.any(ask(folder, [questions[i] for i in few]) != first[few]):
-            raise Refused("the same key gets another bucket when hardly any other is asked for")
+            raise Refused("the same question gets another answer when hardly any other is asked")
     return first
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from lab.course.labs import Part
 from lab.grade.function import oracle
-from lab.grade.function.asked import Asked
+from lab.grade.function.asked import Asked, Oracle
 from lab.grade.work import Judged, Refused, Work, failed, passed
 
 MOST_WORDS = 1500  # of what the compiler said
@@ -15,10 +15,16 @@ MOST_WORDS = 1500  # of what the compiler said
 def builds(work: Work, part: Part) -> Judged:
     """Compiled with the kernel's flags, with nothing but the kernel's headers, it is a function and no more."""
     asked = work.of(Asked)
-    oracle.prepare(work.folder, work.text)
-    outcome = oracle.compile_all(work.folder, asked.function)
+    return built(asked, f"{asked.cache}_hash() as `static inline`, computing from its arguments alone (hash/README.md)")
+
+
+def built(asked: Oracle, expected: str) -> Judged:
+    """Of any lab whose submission is asked."""
+    work = asked.work
+    oracle.prepare(work.folder, work.text, asked.interface)
+    outcome = oracle.compile_all(work.folder, asked.interface)
     if not outcome.good:
-        oracle.check_compiler(asked.function)  # whose fault is it?
+        oracle.check_compiler(asked.interface)  # whose fault is it?
         asked.compiled = (
             "it does not compile" if outcome.kind == "exit" else f"it does not compile: {outcome.why(oracle.COMPILE)}"
         )
@@ -27,9 +33,7 @@ def builds(work: Work, part: Part) -> Judged:
         return failed(f"{asked.compiled}.", words[:MOST_WORDS])
     asked.compiled = ""
     faults = oracle.not_alone(work.folder)
-    if faults:
-        return failed(*faults, f"Expected: {asked.cache}_hash() as `static inline`, computing from its arguments alone (hash/README.md).")  # fmt: skip
-    return passed()
+    return failed(*faults, f"Expected: {expected}.") if faults else passed()
 
 
 def in_range(work: Work, part: Part) -> Judged:

@@ -7,8 +7,8 @@
 
 #include SUBMISSION
 
-u32 submission_bucket(u64 first, u64 second, unsigned bits);
-u32 submission_bucket(u64 first, u64 second, unsigned bits)
+u32 submission_answer(const u64 *question);
+u32 submission_answer(const u64 *question)
 {
-	return SUBMITTED(first, second, bits);
+	return SUBMITTED(question[0], question[1], (unsigned)question[2]);
 }

@@ -51,13 +51,18 @@ def check_printed(text: str, printed: str) -> None:
         )
 
 
-def follow(number: str, folder: Path, change: Callable[[str], str]) -> None:
-    """All of lab @number's text, each script as @change makes it."""
-    copy, home = copy_of_checkout(folder / "chainwalk"), folder / "home"
-    home.mkdir()
+def followed(number: str, command: Callable[[str], str]) -> None:
+    """All of lab @number's text: each block of commands through @command(block) -> what it printed, which the block behind it shows."""
     printed = ""
     for language, block in blocks(number):
         if language == "sh":
-            printed = run(change(block), copy, home)
+            printed = command(block)
         elif language == "text" and printed:
             check_printed(block, printed)
+
+
+def follow(number: str, folder: Path, change: Callable[[str], str]) -> None:
+    """The same in a copy of the checkout, each script as @change makes it."""
+    copy, home = copy_of_checkout(folder / "chainwalk"), folder / "home"
+    home.mkdir()
+    followed(number, lambda block: run(change(block), copy, home))
