@@ -12,9 +12,9 @@
 /* ---- listings ---------------------------------------------------------------------------------
  */
 
-/* A name is a letter, or more that begin with it: how often each was seen. */
+/* A name is a letter, or more that begin with it: how often each was seen, and how long they were. */
 struct listing {
-	unsigned seen[128];
+	unsigned seen[128], letters[128];
 };
 
 static void note_names(struct listing *listing, const char *entries, s64 bytes)
@@ -25,6 +25,7 @@ static void note_names(struct listing *listing, const char *entries, s64 bytes)
 
 		memcpy(&length, entry + 16, sizeof(length));
 		listing->seen[(unsigned char)entry[19] & 127]++;
+		listing->letters[(unsigned char)entry[19] & 127] += (unsigned)strlen(entry + 19);
 		at += length;
 	}
 }
@@ -128,7 +129,7 @@ static void read_singles(void *unused)
 
 	(void)unused;
 	for (unsigned i = 0; i < SINGLES; i++, ring_user()) {
-		struct listing listing = {{0}};
+		struct listing listing = {};
 
 		CHECK_EQUAL(sys_lseek(singles[i], 0, SEEK_SET), 0);
 		note_names(&listing, entries, sys_getdents64(singles[i], entries, sizeof(entries)));

@@ -234,21 +234,21 @@ RING_PROGRAM(direct_chmod, world_tmpfs, 100)
 
 /* A name that nobody has looked for before gets its entry by who may reach it: not so the stranger,
  * who could reach its siblings until now. */
+static const char *new_names_in;
+
 static void forbid_then_make(void *directory)
 {
 	char text[64];
 
 	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
-		snprintf(text, sizeof(text), "/mnt/up/dir/new%u", i);
+		snprintf(text, sizeof(text), "%s/new%u", new_names_in, i);
 		CHECK_EQUAL(vfs_chmod(directory, 0), 0);
 		make_file(text);
 		CHECK_EQUAL(stat_path(text), 0);
-		const struct cred *own = get_cred(current->cred);
-
 		set_cred(get_cred(subject));
 		CHECK_EQUAL(stat_path(text), -EACCES);
 		CHECK_EQUAL(stat_path("/mnt/up/dir/file"), -EACCES);
-		set_cred(own);
+		be_root();
 		CHECK_EQUAL(vfs_chmod(directory, 0755), 0);
 	}
 }
@@ -260,7 +260,7 @@ static void look_for_all(void *unused)
 	(void)unused;
 	set_cred(get_cred(subject));
 	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
-		snprintf(text, sizeof(text), "/mnt/up/dir/new%u", i / 2);
+		snprintf(text, sizeof(text), "%s/new%u", new_names_in, i / 2);
 		int error = stat_path(text);
 
 		CHECK(error == 0 || error == -ENOENT || error == -EACCES);
@@ -268,13 +268,15 @@ static void look_for_all(void *unused)
 	be_root();
 }
 
-RING_PROGRAM(direct_new_names, world_tmpfs, 100)
+/* The stranger knows @sibling, and others come in the directory @in. */
+static void make_siblings(const char *sibling, const char *in)
 {
 	struct path directory;
 
 	make_up();
 	CHECK_EQUAL(find_path("/mnt/up", 0, &directory), 0);
-	make_stranger("/mnt/up/dir/file");
+	new_names_in = in;
+	make_stranger(sibling);
 	task_start(forbid_then_make, &directory);
 	task_start(look_for_all, NULL);
 	task_start(look_for_all, NULL);
@@ -282,6 +284,16 @@ RING_PROGRAM(direct_new_names, world_tmpfs, 100)
 	path_put(&directory);
 	put_cred(subject);
 	world_unmount();
+}
+
+RING_PROGRAM(direct_new_names, world_tmpfs, 100)
+{
+	make_siblings("/mnt/up/dir", "/mnt/up");
+}
+
+RING_PROGRAM(direct_new_names_below, world_tmpfs, 100)
+{
+	make_siblings("/mnt/up/dir/file", "/mnt/up/dir");
 }
 
 /* The same where no name is in the cache when the rights change, but the directory is. */
