@@ -180,13 +180,14 @@ RING_PROGRAM(complete_fill, world_ext2, 100)
 /* ---- against changes --------------------------------------------------------------------------
  */
 
-/* Is there a name that begins with that letter, as this task, which made and removed it, knows? */
-static void is_listed(char name, bool there)
+/* Is @name listed, as this task, which makes and removes it, knows? */
+static void is_listed(const char *name, bool there)
 {
 	struct listing listing;
 
 	list("/mnt/d", &listing, 256);
-	CHECK_EQUAL(listing.seen[(unsigned char)name], there);
+	CHECK_EQUAL(listing.seen[(unsigned char)*name], there);
+	CHECK_EQUAL(listing.letters[(unsigned char)*name], there ? strlen(name) : 0);
 }
 
 /* It is the only one who has this name. */
@@ -198,11 +199,11 @@ static void make_and_remove(void *unused)
 
 		CHECK(!IS_ERR(file));
 		CHECK_EQUAL(stat_path("/mnt/d/x"), 0);
-		is_listed('x', true);
+		is_listed("x", true);
 		if (i & 1)
 			fput(file);
 		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/x", 0), 0);
-		is_listed('x', false);
+		is_listed("x", false);
 		CHECK_EQUAL(stat_path("/mnt/d/x"), -ENOENT);
 		if (!(i & 1))
 			fput(file);
@@ -220,7 +221,7 @@ static void rename_to_and_fro(void *unused)
 		CHECK_EQUAL(sys_renameat2(AT_FDCWD, from, AT_FDCWD, to, 0), 0);
 		CHECK_EQUAL(stat_path(from), -ENOENT);
 		CHECK_EQUAL(stat_path(to), 0);
-		is_listed('y', i % 3 != 0);
+		is_listed(to + strlen("/mnt/d/"), i % 3 != 0);
 	}
 }
 
