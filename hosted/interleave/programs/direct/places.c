@@ -246,7 +246,10 @@ static void forbid_then_make(void *directory)
 		make_file(text);
 		CHECK_EQUAL(stat_path(text), 0);
 		set_cred(get_cred(subject));
-		CHECK_EQUAL(stat_path(text), -EACCES);
+		for (unsigned made = 0; made <= i; made++) {
+			snprintf(text, sizeof(text), "%s/new%u", new_names_in, made);
+			CHECK_EQUAL(stat_path(text), -EACCES);
+		}
 		CHECK_EQUAL(stat_path("/mnt/up/dir/file"), -EACCES);
 		be_root();
 		CHECK_EQUAL(vfs_chmod(directory, 0755), 0);
