@@ -207,9 +207,15 @@ def _exact(claim: Claim, ours: Ratio, smallest: float) -> Verdict:
 def _directed(claim: Claim, ours: Ratio, smallest: float) -> Verdict:
     """Our effect is beyond chance and beyond the noise."""
     assert ours.low is not None and ours.high is not None
+    size, effect = claim.size(smallest), claim.effect
+    if effect == 0 and size is not None:
+        if ours.high < size[0] or ours.low > size[1]:
+            return Verdict("contradicted", "beyond chance, where the paper finds no difference", ours)
+        return Verdict(
+            "undecided", "beyond chance, but perhaps too small to count; the paper finds no difference", ours
+        )
     if (ours.value > 1) != (claim.expected > 0):
         return Verdict("contradicted", "beyond chance, and in the other direction", ours)
-    size, effect = claim.size(smallest), claim.effect
     if size is None or effect is None:
         return Verdict("direction only", "the paper gives no size", ours)
     if ours.high < size[0] or ours.low > size[1]:

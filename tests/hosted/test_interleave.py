@@ -57,6 +57,7 @@ RUNS = {
     "direct_evicted": 1500,
     "direct_moved_meanwhile": 1500,
     "direct_exchange_above": 1200,
+    "direct_new_names_below": 2000,
     "complete_evict": 1500,
     "complete_fill": 1200,
     "complete_number": 1200,

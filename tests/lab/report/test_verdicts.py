@@ -154,6 +154,14 @@ def test_figures_that_do_not_vary_are_exact():
     assert judge([Claim(of([999.0] * 3), of([1000.0] * 3), PAPER)])[0].word == "contradicted"
 
 
+@pytest.mark.parametrize(("effect", "word"), [(0.02, "contradicted"), (-0.02, "contradicted"), (0.0101, "undecided")])
+def test_where_the_paper_finds_no_difference_another_is_none_of_its_findings(effect, word):
+    """Nor is anything divided by that effect."""
+    none = Ratio(1.0, None, None)
+    claim = Claim(spread(1000 * (1 + effect), 0.5, first=100), spread(1000, 0.5), none)
+    assert judge([claim], smallest=0.01)[0].word == word
+
+
 def test_what_the_paper_left_open_is_no_finding():
     assert one(0.02, paper=Ratio(1.001, 0.99, 1.012)).word == "left open"
 
