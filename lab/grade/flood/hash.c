@@ -7,11 +7,11 @@
  */
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/types.h"
 #include "hash/shared.h"
 #include "core/random.h"
+#include "lab/grade/function/pipe.h"
 
 #ifndef ARRAY_SIZE
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -28,35 +28,9 @@ u32 submission_hash(uintptr_t salt, const char *name, size_t length);
 static char asked[MOST_BYTES];
 static u32 answers[MOST_NAMES];
 
-static size_t take_all(void)
-{
-	size_t have = 0;
-
-	while (have < sizeof(asked)) {
-		ssize_t n = read(STDIN_FILENO, asked + have, sizeof(asked) - have);
-
-		if (n <= 0)
-			break;
-		have += (size_t)n;
-	}
-	return have;
-}
-
-static bool give(const void *from, size_t bytes)
-{
-	for (size_t done = 0; done < bytes;) {
-		ssize_t n = write(STDOUT_FILENO, (const char *)from + done, bytes - done);
-
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
 int main(void)
 {
-	const char *const end = asked + take_all();
+	const char *const end = asked + pipe_take(asked, sizeof(asked));
 	u64 drawn = 0, seed, salt;
 	size_t count = 0;
 	uint16_t length;
@@ -71,5 +45,5 @@ int main(void)
 		answers[count] = submission_hash((uintptr_t)salt, at + HEAD, length);
 		at += HEAD + length + SLACK;
 	}
-	return give(answers, count * sizeof(answers[0])) ? 0 : 1;
+	return pipe_give(answers, count * sizeof(answers[0])) ? 0 : 1;
 }

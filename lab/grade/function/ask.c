@@ -8,11 +8,11 @@
  */
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/types.h"
 #include "hash/shared.h"
 #include "core/random.h"
+#include "lab/grade/function/pipe.h"
 
 #ifndef ARRAY_SIZE
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -24,33 +24,6 @@
 
 u32 submission_answer(const u64 *question);
 
-/* All @bytes of the questions, or what there is of them: how much. */
-static size_t take(void *into, size_t bytes)
-{
-	size_t have = 0;
-
-	while (have < bytes) {
-		ssize_t n = read(STDIN_FILENO, (char *)into + have, bytes - have);
-
-		if (n <= 0)
-			break;
-		have += (size_t)n;
-	}
-	return have;
-}
-
-static bool give(const void *from, size_t bytes)
-{
-	for (size_t done = 0; done < bytes;) {
-		ssize_t n = write(STDOUT_FILENO, (const char *)from + done, bytes - done);
-
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
 int main(void)
 {
 	static u64 asked[AT_ONCE][QUESTION];
@@ -58,12 +31,12 @@ int main(void)
 	size_t bytes;
 
 	draw_keys(SEED);
-	while ((bytes = take(asked, sizeof(asked))) >= sizeof(asked[0])) {
+	while ((bytes = pipe_take(asked, sizeof(asked))) >= sizeof(asked[0])) {
 		size_t n = bytes / sizeof(asked[0]);
 
 		for (size_t i = 0; i < n; i++)
 			answers[i] = submission_answer(asked[i]);
-		if (!give(answers, n * sizeof(answers[0])))
+		if (!pipe_give(answers, n * sizeof(answers[0])))
 			return 1;
 	}
 	return 0;

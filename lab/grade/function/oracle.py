@@ -30,7 +30,14 @@ COMPILE = Limits(seconds=60, cpu=20, memory=1 << 30, processes=8, file=64 << 20,
 ASK = Limits(seconds=40, cpu=10, memory=256 << 20, processes=1, file=1 << 16, output=0, scratch=1 << 20, files=16)
 
 HERE = Path(__file__).parent
-HEADERS = ("core/base/types.h", "core/random.h", "hash/word.h", "hash/shared.h", "hash/keys.h")
+HEADERS = (
+    "core/base/types.h",
+    "core/random.h",
+    "hash/word.h",
+    "hash/shared.h",
+    "hash/keys.h",
+    "lab/grade/function/pipe.h",
+)
 # The kernel's (lab/build/make/kernel.mk), as far as they decide what its code becomes or what it is warned of.
 KERNEL_FLAGS = (
     "-std=gnu11 -ffreestanding -fbuiltin -nostdinc -fno-pic -mno-red-zone -mgeneral-regs-only -fno-strict-aliasing"
