@@ -191,7 +191,7 @@ def test_commands_are_found():
 
 def test_figures_of_results_are_those_of_the_results():
     """Ratios with an interval, as the papers' chapters cite them, stand so in docs/results.md, perhaps with more digits."""
-    interval = re.compile(r"(\d\.\d+)\**(?: times)? \[(-?[\d.]+), \+?(-?[\d.]+)\]")
+    interval = re.compile(r"(\d+\.\d+)\**(?: times)? \[(-?[\d.]+), \+?(-?[\d.]+)\]")
     there = [
         tuple(map(float, one))
         for one in re.findall(r"(\d[\d.]*) \[([\d.]+), ([\d.]+)\]", Path(TOP / "docs/results.md").read_text())
