@@ -1,7 +1,8 @@
 # Chainwalk: the two commands of the front page (make run, make test) and the kernel's build.
 #
 #   make run                 set-up, build, boot, the demo job, four histograms
-#   make test                set-up, then every test; last line "N passed, N failed"
+#   make test                set-up, then the tests, of the longest those whose turn it is; ALL=y: all of them; last line
+#                            "N passed, N failed"
 #   make check               while working: linters, hosted tests, some boots; the same last line
 #   make kernel              only the kernel, $(O)/chainwalk
 #   make menuconfig          choose by menu; make NAME_defconfig: take configs/NAME_defconfig

@@ -13,6 +13,7 @@ from lab.base.paths import TOP, output_folder
 from lab.check.runtests import debug_output, full_output
 from lab.guest import image
 from lab.run import machine
+from tests import draw
 
 PATIENCE = float(os.environ.get("CW_PATIENCE", "1"))  # how much longer than usual a busy host may take
 
@@ -22,9 +23,29 @@ for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
 
 
-def pytest_collection_modifyitems(items):
-    """The long ones first: one that comes last would run while other CPUs are idle."""
+def pytest_addoption(parser):
+    parser.addoption("--draw", metavar="WORD", help="of tests that take turns, those that WORD draws (tests/draw.py)")
+
+
+LEFT = pytest.StashKey[int]()
+
+
+def pytest_collection_modifyitems(config, items):
+    """The long ones first: one that comes last would run while other CPUs are idle. Some take turns."""
+    word = config.getoption("draw")
+    left = draw.left_out(items, word) if word else []
+    config.stash[LEFT] = len(left)
+    if left:
+        config.hook.pytest_deselected(items=left)
+        gone = set(left)
+        items[:] = [item for item in items if item not in gone]
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_sessionfinish(session):
+    """A worker tells how many it left to other commits (lab/check/runtests.py prints it)."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left"] = session.config.stash.get(LEFT, 0)
 
 
 def cpu_seconds() -> float:

@@ -1,6 +1,7 @@
 """make test: build the kernels that the tests boot, run the three rings, end with `N passed, N failed`.
 
-Arguments are pytest's (TESTS="tests/booted -k shell"). A build that fails, a test file that cannot be read
+Arguments are pytest's (TESTS="tests/booted -k shell"). Without any, of the long tests those run that the commit draws
+(tests/draw.py); --all: all of them. A build that fails, a test file that cannot be read
 and a run without a single test are failures. Nothing that failed can end in status 0.
 
 make check (--check): the same for the tests with the mark `check`, the hosted ones at a fifth of their length.
@@ -13,6 +14,9 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
+from lab.base.commit import head
 from lab.base.paths import TOP, LabError, output_folder
 from lab.build.configure import ConfigureError, configure
 from lab.build.kernel import build, build_lock
@@ -53,6 +57,11 @@ class Counter:
         self.seconds: dict[str, float] = {}
         self.cpu_seconds: dict[str, float] = {}  # tests/conftest.py
         self.collection_errors = 0
+        self.left = 0  # to other commits
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node) -> None:
+        self.left = getattr(node, "workeroutput", {}).get("left", 0)
 
     def pytest_runtest_logreport(self, report) -> None:
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0) + report.duration
@@ -82,15 +91,21 @@ class Counter:
             print(f"{self.seconds[test]:8.1f} {self.cpu_seconds[test]:8.1f}  {test}")
 
 
-def main() -> None:
-    import pytest
+def drawn(arguments: list[str]) -> list[str]:
+    """What pytest is asked for: all tests, of the long ones those that are the commit's; --all: these, too. What was
+    named is run whole."""
+    if arguments == ["--all"]:
+        return ["tests"]
+    return arguments or ["tests", "--draw", head()]
 
+
+def main() -> None:
     began = time.monotonic()
     counter = Counter(output_folder() / "test.times")
     extra = 0
     try:
         build_kernels()
-        arguments = sys.argv[1:] or ["tests"]
+        arguments = drawn(sys.argv[1:])
         if "--check" in arguments:
             arguments = [word for word in arguments if word != "--check"] + ["-m", "check"]
             os.environ.setdefault("HOSTED_SCALE", "0.2")
@@ -111,6 +126,8 @@ def main() -> None:
     skipped = counter.count("skipped")
     if skipped:
         print(f"{skipped} skipped")
+    if counter.left:
+        print(f"{counter.left} long tests were left to other commits: `make test ALL=y` leaves none out")
     print(f"{time.monotonic() - began:.0f} seconds")
     count = f"{counter.count('passed')} passed, {failed} failed"
     (output_folder() / "test.count").write_text(f"{count}\n")

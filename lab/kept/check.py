@@ -16,13 +16,12 @@ from __future__ import annotations
 import json
 import random
 import shlex
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lab.base.paths import TOP, LabError
+from lab.base.paths import LabError
 from lab.kept import files
 from lab.kept.form import KERNEL, Place, spoken
 from lab.sweep import kernels
@@ -34,7 +33,6 @@ from lab.sweep.store import Cell, same_machine
 COUNT, SECONDS = 2, 60.0  # how many cells, and how long each may have taken
 TOLERANCE, FEW = 0.03, 1000  # of a changed kernel: a part of each count, or so many at once
 ADDRESSES_IN_KEYS = ("page", "inode", "dentry")
-WITHOUT_GIT = "chainwalk"
 # Of a configuration: what may be another and the run is still the one that was asked for.
 MAY_DIFFER = {*WORDS_ONLY, *KERNEL, "sources", "qemu", "packages", "add"}
 
@@ -59,16 +57,6 @@ class Outcome:
     equal: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)  # reasons
-
-
-def head() -> str:
-    """The commit of this checkout; without git a fixed word."""
-    command = ["git", "-C", str(TOP), "rev-parse", "HEAD"]
-    try:
-        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    except OSError:
-        said = ""
-    return said or WITHOUT_GIT
 
 
 def short_ones(place: Path | None = None) -> list[Drawn]:

@@ -106,6 +106,7 @@ def test_failures_while_a_table_is_opened(sanitized, tmp_path):
     print(run(program(sanitized, "opens", SANITIZED, wrapped), tmp_path))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_readers_beside_a_writer(tmp_path, kind):
     library = build("threads", f"CFLAGS={THREADS}")
@@ -249,6 +250,7 @@ def crc32c(data: bytes) -> int:
     return crc ^ 0xFFFFFFFF
 
 
+@pytest.mark.turns(3)
 def test_damaged_files(sanitized, tmp_path):
     """A flipped byte anywhere is an error or makes no difference, never a wrong record; repair saves the others."""
     chainhash, text = sanitized / "chainhash", words(tmp_path, 400)

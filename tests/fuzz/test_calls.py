@@ -18,6 +18,7 @@ def debug_kernel(monkeypatch):
     monkeypatch.setenv("CW_OUTPUT", debug_output())
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("root", both.ROOTS)
 def test_permissions_cell_by_cell(debug_kernel, root):
     if why := both.cannot_judge():
@@ -35,6 +36,7 @@ def test_a_planted_cell_is_seen():
     assert permissions.compare_cells(linux, "")
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("root", "cpus"), [("tmpfs", 4), ("ext2", 1)])
 def test_calls_at_random(debug_kernel, root, cpus):
     """Nearly three billion instructions each, as docs/testing.md says how to count."""

@@ -139,31 +139,37 @@ def passes(ring: Path, program: str, runs: int) -> None:
     print(result.stdout)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("program", KERNEL)
 def test_program(ring, program):
     passes(ring, program, RUNS.get(program, USUAL_RUNS))
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("program", OTHERS)
 def test_program_in_the_other_form(other_ring, program):
     passes(other_ring, program, USUAL_RUNS)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("program", DIRECT)
 def test_program_with_direct_lookup(direct_ring, program):
     passes(direct_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("program", TAGGED)
 def test_program_with_tagged_buckets(tagged_ring, program):
     passes(tagged_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("program", NAMES)
 def test_program_with_complete_directories(names_ring, program):
     passes(names_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("toy", PLANTED)
 def test_planted_defect_is_found(ring, toy):
     """It is found, by a seed that shows it again, point by point the same."""

@@ -50,6 +50,7 @@ def lines(program: Path, *arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_every_row_is_measured_in_both_places(program, threads):
     found = lines(program, "kernel", "--threads", str(threads), "--ms", "1")
@@ -105,6 +106,7 @@ def test_bad_arguments(program, arguments, message):
     assert result.returncode == 2 and message in result.stderr
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("what", [["--mix", "8000"], ["--ms", "1"]], ids=["mix", "rows"])
 def test_nothing_races(watched, what):
     environment = {**os.environ, "TSAN_OPTIONS": "history_size=7 exitcode=0"}

@@ -88,6 +88,7 @@ def run(*command: str) -> None:
     print(result.stdout)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("image", ["1k", "2k-groups", "4k"])
 def test_a_table_of_the_hash_package(image):
     """libchainhash on ext2 by the kernel's own calls: what its syncs promised is there after a cut at any request."""
@@ -119,16 +120,19 @@ def test_blocks_of_one_page(powercut, script, seed):
     run(powercut, "--script", script, "--budget", str(int(40 * SCALE)), "--seed", str(seed))
 
 
+@pytest.mark.turns(4)
 def test_scripts_of_two_calls(powercut):
     """A third of them; make torture has them all."""
     run(powercut, "--threes", "0", "--pairs-one-in", "3", "--budget", str(int(4 * SCALE)), "--seed", SEED)
 
 
+@pytest.mark.turns(4)
 def test_scripts_of_three_calls(powercut):
     count = str(int(250 * SCALE))
     run(powercut, "--no-pairs", "--threes", count, "--budget", str(int(6 * SCALE)), "--seed", SEED)
 
 
+@pytest.mark.turns(4)
 def test_calls_at_the_same_time(powercut):
     count = str(int(250 * SCALE))
     run(powercut, "--no-pairs", "--threes", "0", "--together", count, "--budget", str(int(6 * SCALE)), "--seed", SEED)
@@ -139,6 +143,7 @@ def test_cuts_where_inodes_share_a_block(powercut, script):
     run(powercut, "--script", script, "--image", "4k", "--budget", str(int(20 * SCALE)))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("image", IMAGES)
 def test_other_file_systems(powercut, image):
     """Larger blocks, several groups."""

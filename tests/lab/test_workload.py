@@ -136,6 +136,7 @@ def of_any_time(line: dict) -> dict:
     return {key: value for key, value in line.items() if not any(part in key for part in times)}
 
 
+@pytest.mark.turns(4)
 def test_the_same_operations_here_and_on_linux(cw_run, host):
     """Each load by the same seed: the same cases, counts and checksums of operations; and nothing is left."""
     script = "cd /var/tmp; " + "; ".join(f"workload {load} 2>/dev/null || exit" for load in SMALL) + "; ls -A"
@@ -353,6 +354,7 @@ def test_sdm_runs_so_often_and_warms_up_before(cw_run):
     assert [line["digest"] for line in alone] == [digests[0], digests[2]]
 
 
+@pytest.mark.turns(4)
 def test_sdm_is_the_same_on_linux(cw_run):
     """The same plan by the same seed, and the same tree at the end."""
     script = (

@@ -12,7 +12,7 @@ run: $(PYTHON_READY) kernel user
 	@CW_OUTPUT=$(O) CW_SETTINGS="$(CONFIG_SET)" CW_DEFCONFIG=$(DEFCONFIG) $(PYTHON) -m lab demo --mem $(MEM) --smp $(SMP) --cmdline "$(CMDLINE)"
 
 test: setup-test
-	@CW_OUTPUT=$(O) $(PYTHON) -m lab.check.runtests $(TESTS)
+	@CW_OUTPUT=$(O) $(PYTHON) -m lab.check.runtests $(or $(TESTS),$(if $(ALL),--all))
 
 check: setup-test
 	@CW_OUTPUT=$(O) $(PYTHON) -m lab.check.runtests --check $(TESTS)

@@ -28,6 +28,7 @@ def test_linux_agrees(races, tmp_path):
         assert done.stdout == b"races: ok\n", done.stdout + done.stderr
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("root", "rounds"), [("tmpfs", 2000), ("ext2", 500)])
 def test_watches_that_come_and_go(cw_run, races, root, rounds):
     """While what they watch is made, renamed, removed, unmounted, and while queues are closed under who reads them.

@@ -56,6 +56,7 @@ for file in one alone folder two link pipe three; do echo "== $file"; rm -r /mnt
 umount /mnt"""
 
 
+@pytest.mark.turns(4)
 @pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt on this machine")
 def test_a_disk_with_attributes_without_the_room(cw_run, tmp_path):
     """The kernel as it ships knows none: they stay as Linux left them, and their block, shared by inodes, goes with the

@@ -39,6 +39,7 @@ def test_what_was_never_written_is_zeros(cw_run, tmp_path, debug):
     assert result.output.split() == [b"same", b"same"], result.output
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("debug", [True, False], ids=["debug", "plain"])
 @pytest.mark.parametrize("size", [1024, 2048, 4096])
 def test_a_file_system_on_it_shows_nothing_of_the_memory(cw_run, debug, size):

@@ -54,6 +54,7 @@ def kernel(tmp_path_factory) -> Callable[[str], str]:
     return build
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("schemes", ["default", *SCHEMES])
 def test_walks(cw, schemes, kernel, lockless, monkeypatch):
     """Nobody misses what always exists, or reaches what is forbidden; the debug kernel finds nothing at the end."""
@@ -67,6 +68,7 @@ def test_walks(cw, schemes, kernel, lockless, monkeypatch):
     assert "lockless: ok" in output, output
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("schemes", ["default", *SCHEMES])
 def test_lookups(cw, schemes, kernel, monkeypatch):
     """What is there is found, and is what was looked for, while it is dropped and comes back; the disk is sound."""
@@ -78,6 +80,7 @@ def test_lookups(cw, schemes, kernel, monkeypatch):
     assert result.returncode == 0 and output == "looked\n", output + result.stderr.decode(errors="replace")
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("schemes", SCHEMES)
 @pytest.mark.parametrize("root", both.ROOTS)
 def test_sequences_as_on_linux(kernel, monkeypatch, root, schemes):

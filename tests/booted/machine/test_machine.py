@@ -172,6 +172,7 @@ def test_memory_beside_the_ram_disk(cw_run):
     assert 60 <= free[1] <= free[0] <= free[1] + 4 and free[0] < 80
 
 
+@pytest.mark.turns(3)
 def test_demo_in_64_megabytes():
     """The whole of `make run` with the least memory: tree copied bit-identical, disk clean, four reports."""
     command = ["make", "-s", "-C", str(TOP), f"O={output_folder()}", "run", "MEM=64M"]

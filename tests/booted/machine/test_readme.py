@@ -73,17 +73,39 @@ def test_a_hash_function_in_five_minutes(checkout):
     assert " hash function: mine," in first and " hash function: mine," in second
 
 
-@pytest.mark.long
-def test_commands_for_your_own_programs(checkout):
+# What takes minutes is shown, or done as short as can be: tests of its own have the whole.
+SHORTER = {
+    "./cw bench boot": "./cw bench --help",
+    "./cw bench native": "./cw bench native --rounds 2 --ms 1",
+    "--against linux": "--against linux --row getppid",
+}
+# What must be among what some of them print, or which file they must leave.
+PRINTED = {"busybox ls": "busybox", "--against linux": "ratio"}
+LEFT = {"--stats stats.json": "stats.json", "--flame find.svg": "find.svg"}
+
+
+def commands() -> list[str]:
     (block,) = blocks("Your own programs")
-    # What takes minutes is shown, or done as short as can be: tests of its own have the whole.
-    script = block[2].replace("./cw bench boot", "./cw bench --help")
-    script = script.replace("./cw bench native", "./cw bench native --rounds 2 --ms 1")
-    script = script.replace("--against linux", "--against linux --row getppid")
+    return [line.partition("  #")[0].strip() for line in block[2].splitlines()]
+
+
+@pytest.mark.turns(4)
+@pytest.mark.parametrize("command", commands())
+def test_commands_for_your_own_programs(checkout, command):
+    script = command
+    for whole, shorter in SHORTER.items():
+        script = script.replace(whole, shorter)
     printed = in_shell(script, checkout)
-    assert "busybox" in printed
-    assert "ratio" in printed
-    assert (checkout / "stats.json").stat().st_size > 1000
+    for words, expected in PRINTED.items():
+        assert words not in command or expected in printed
+    for words, name in LEFT.items():
+        assert words not in command or (checkout / name).stat().st_size > 1000
+
+
+def test_every_command_is_tested_and_what_it_must_do_is_of_one():
+    assert len(commands()) > 12
+    for words in (*SHORTER, *PRINTED, *LEFT):
+        assert sum(words in command for command in commands()) == 1, words
 
 
 def test_a_changed_header_is_noticed_whoever_builds(checkout):

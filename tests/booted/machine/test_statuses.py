@@ -86,6 +86,7 @@ def test_a_long_argument_list_arrives(cw):
     assert result.returncode == 125, "more than 255 arguments are refused, not cut"
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("length", [300, 700, 1100, 1700, 2500])
 @pytest.mark.parametrize("character", ['"', "%", "\n"])
 def test_a_long_script_arrives_whatever_is_in_it(cw, character, length):

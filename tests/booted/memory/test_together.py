@@ -22,6 +22,7 @@ def test_linux_agrees(together, tmp_path):
     assert done.returncode == 0 and done.stdout.count(b"ok ") == PARTS, done.stdout.decode()
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(("root", "cpus"), [("ext2", 2), ("tmpfs", 4)])
 def test_threads_on_several_cpus(cw_run, together, root, cpus):
     result = cw_run(["/root/together", "/root"], add=[f"{together}:/root/together"], root=root, smp=cpus, status=None)

@@ -28,6 +28,7 @@ def limits(tmp_path_factory) -> Path:
     return static_program(tmp_path_factory.mktemp("sockets") / "limits", Path(__file__).parent / "limits.c")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(("root", "cpus", "full"), [("ext2", 2, False), ("tmpfs", 1, False), ("tmpfs", 4, True)])
 def test_limits_are_errors_and_nothing_stays(cw_run, limits, root, cpus, full):
     """Files passed, circles, deep nests, full queues; then not one object of the kernel more than before."""

@@ -80,6 +80,7 @@ def test_the_same_seed_makes_the_same_data(tmp_path):
     assert digest[:16] == "398e0965c6bd2a1b"
 
 
+@pytest.mark.turns(3)
 def test_every_system_does_every_test(tmp_path):
     """All records are there and right, by key and in order; what a system has not is said, not left out."""
     for words, count in (("--words", 1500), ("--passwd", 120)):

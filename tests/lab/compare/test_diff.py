@@ -160,6 +160,7 @@ cat /no/such; rm /etc/hostname; mkdir d; echo "$(ls -l d | wc -l)"; exit 3
 """
 
 
+@pytest.mark.turns(2)
 @needs_apt
 @pytest.mark.usefixtures("on_the_full_kernel")
 def test_a_shell_script_does_the_same_on_both(capsys):
@@ -185,6 +186,7 @@ def test_jobs_say_what_they_need():
         jobs.find("demo")
 
 
+@pytest.mark.turns(4)
 @needs_apt
 def test_a_job_of_real_programs_does_the_same_on_both(capsys):
     """One for the way through ./cw diff --job; tests/programs compares them all."""

@@ -63,12 +63,6 @@ def draw_names(cells: list[Drawn], word: str) -> list[str]:
     return [one.name for one in draw(cells, word)]
 
 
-def test_without_git_a_fixed_word_draws(monkeypatch):
-    assert len(checking.head()) == 40
-    monkeypatch.setenv("PATH", "/nonexistent")
-    assert checking.head() == checking.WITHOUT_GIT
-
-
 def test_what_cannot_be_run_in_a_minute_is_not_drawn(kept, again):
     experiments, place = kept
     plant(place, lambda cell: replace(cell, seconds=61.0))
@@ -222,6 +216,7 @@ def test_what_the_experiment_asks_for_no_longer(kept, again):
 # ---- with machines --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.turns(4)
 def test_a_full_run_is_kept_and_counts_the_same_again(tmp_path, monkeypatch, capsys):
     """From a sweep to a check, with nothing made up; then a counter is planted."""
     path, place = write(tmp_path, TEXT.replace("full_seeds = [1, 2]", "full_seeds = [3]")), tmp_path / "kept"

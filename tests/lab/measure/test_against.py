@@ -55,6 +55,7 @@ def test_a_machine_that_fails_gives_no_figures(tmp_path):
         instructions.count(machine.Options(job=["sh", "-c", "while :; do :; done"], timeout=5), tmp_path / "out")
 
 
+@pytest.mark.turns(4)
 @needs_apt
 def test_the_table_is_measured_on_both():
     command = [TOP / "cw", "bench", "--against", "linux", "--json", "--row", "getppid", "--row", "exec dynamic"]
@@ -74,6 +75,7 @@ def test_the_table_is_measured_on_both():
     assert more == 7 * LOCKED_A_COMPONENT[effective_config()["DENTRY_LOCK"]]
 
 
+@pytest.mark.turns(4)
 @needs_apt
 def test_a_job_has_the_same_user_instructions_on_both():
     found = against.job(machine.Options(timeout=240), "linux", "find /etc /bin | sort | wc -l")

@@ -90,6 +90,7 @@ def test_bad_arguments_are_refused_with_what_there_is(arguments, message):
     assert result.returncode not in (0, 1) and message in result.stderr and "Traceback" not in result.stderr
 
 
+@pytest.mark.turns(4)
 def test_both_kernels_and_the_host_stand_side_by_side():
     command = [
         TOP / "cw",

@@ -195,6 +195,7 @@ def test_a_stream_of_ones_own_is_opened(visit, tmp_path):
     assert page.locator("#fault").inner_text() == "bad.keys: This is no key stream: ./cw record makes one."
 
 
+@pytest.mark.turns(4)
 def test_full_speed_comes_to_the_same_end(visit):
     page = visit("#stream=compile&cache=page&speed=Infinity&b=linux-2.2,chained,9,32,linux-6.1")
     page.keyboard.press("Space")

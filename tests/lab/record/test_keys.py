@@ -89,6 +89,7 @@ def replayed(path: Path, cache: str) -> engine.Replayed:
     return engine.replay(found, found.recorded, found.entry["bits"])
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("job", ["trees", "contents"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_replay_counts_what_the_kernel_counted(recorded, kernel, job):
@@ -112,6 +113,7 @@ def test_a_replay_counts_what_the_kernel_counted(recorded, kernel, job):
     assert int(header["seed"], 16)
 
 
+@pytest.mark.turns(4)
 def test_lookups_of_whole_paths_are_replayed(recorded, cw):
     """They are in the order of locks as well, though the walk beside them takes none: so of dentries there is nothing."""
     path, _ = recorded("paths", PATHS_JOB, "trees")
@@ -169,6 +171,7 @@ def test_one_operation_left_out_is_noticed(recorded, folder, cw, cache, operatio
     ), said
 
 
+@pytest.mark.turns(4)
 def test_the_command_prints_what_it_found(recorded, cw):
     path, _ = recorded("keyed", TREES, "trees")
     text = cw("replay", path).stdout.decode()
@@ -188,6 +191,7 @@ def test_the_command_prints_what_it_found(recorded, cw):
     assert re.search(r"^none +rbtree", text, re.MULTILINE) and "expected histogram:" in text
 
 
+@pytest.mark.turns(4)
 def test_other_name_hashes_give_other_chains(recorded, cw):
     path, _ = recorded("keyed", TREES, "trees")
     found = json.loads(cw("replay", path, "--cache", "dentry", "--names", "all", "--repeats", 1, "--json").stdout)

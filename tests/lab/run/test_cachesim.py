@@ -179,6 +179,7 @@ def walk(cw_run, memorywalk):
 
 # An access by 8 bytes at a time, or one for each line. An interrupt may fall in between; whatever lines the kernel
 # then brings in, it takes at most so many of the program's.
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     ("pattern", "accesses", "first", "second"),
     [

@@ -114,6 +114,7 @@ ROWS = ("stat 1", "stat 8", "open close 1", "open close 8")  # of user/bench.c
 BESIDE = 6
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     ("pattern", "transfers", "upgrades"),
     [
@@ -151,6 +152,7 @@ def ladder(simulated, case, smp, **options):
     return found
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("preset", "smp"), [("poweredge-6300", 4), ("x440", 8)])
 def test_the_papers_machines_run(simulated, preset, smp):
     """Walks without locks on all of a machine's CPUs take as long as on one, whatever its caches and its bus."""
@@ -193,6 +195,7 @@ def test_turns_are_short(simulated):
     assert 10 < part["total"]["instructions"] / part["turns"] < 1000
 
 
+@pytest.mark.turns(4)
 def test_one_lock_for_all_is_waited_for_and_none_is_not(simulated):
     """Of the dentry cache's locks: with one for the table four CPUs do hardly more than one, without any four times as much,
     and then a walk has no locked instruction."""

@@ -46,6 +46,7 @@ def test_a_job_s_last_words_are_waited_for(kernel, tmp_path):
     assert b"last words" in result.output
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("root", "expected"), [("ram", "/dev/ram0 / ext2"), ("tmpfs", "rootfs / rootfs")])
 def test_roots_in_memory_and_icount(kernel, root, expected):
     result = job("grep ' / ' /proc/mounts; echo x > /new && cat /new", root=root, icount=root == "ram")
@@ -53,6 +54,7 @@ def test_roots_in_memory_and_icount(kernel, root, expected):
     assert result.output.decode().startswith(expected) and result.output.endswith(b"x\n")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("count", [linux.INIT_ARGUMENTS, 50, 255])
 def test_a_job_of_many_arguments(kernel, count):
     """More than Linux gives its init go another way: it would panic."""

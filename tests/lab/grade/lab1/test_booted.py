@@ -12,6 +12,7 @@ from lab.grade.function import oracle
 from tests.lab.grade.lab1.submissions import RIGHT, WRONG
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", ["tabulated", "only in the kernel"])
 def test_the_kernel_with_it(graded, name):
     shares, said = graded({**RIGHT, "only in the kernel": WRONG["only in the kernel"][0]}[name], boots=True)

@@ -16,6 +16,7 @@ from tests.lab.grade.lab1.conftest import LAB
 from tests.lab.grade.lab1.submissions import CALL, GOOD, HEAD, MIXED, RIGHT, WRONG, hard_coded
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_one_gets_all_points(graded, name):
     shares, said = graded(RIGHT[name])
@@ -28,6 +29,7 @@ def test_the_solution_is_right_on_another_course(graded):
     assert all(share == 1 for kind, share in shares.items() if kind != "booted"), said
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", [name for name, (_, fails) in WRONG.items() if fails != {"booted"}])
 def test_a_wrong_one_fails_where_it_is_wrong(graded, name):
     text, fails = WRONG[name]

@@ -20,6 +20,7 @@ def cases(seeds):
     return [costs.drawn(seeds.seed("2", "case", i), kind) for i, kind in enumerate(CASES)]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_one_gets_all_points(graded, name):
     shares, said = graded(RIGHT[name])
@@ -31,6 +32,7 @@ def test_the_solution_is_right_on_another_course(graded):
     assert all(share == 1 for share in shares.values()), said
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_fails_where_it_is_wrong(graded, name):
     text, fails = WRONG[name]

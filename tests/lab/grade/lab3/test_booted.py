@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 from lab.grade.booted import judge as booted
 from lab.grade.flood import guest
 from tests.lab.grade import follow
@@ -33,6 +35,7 @@ FAKED = CALL + with_function(
 )
 
 
+@pytest.mark.turns(2)
 def test_a_flood_is_counted_by_the_kernel(graded):
     shares, said = graded(SOLUTION, boots=True, only=ONLY)
     assert shares["kernel"] == 1, said
@@ -61,6 +64,7 @@ def test_what_does_not_end_outside_is_not_booted(graded, monkeypatch):
     assert shares["kernel"] == 0 and "not booted: it was killed by signal 9" in said, said
 
 
+@pytest.mark.turns(4)
 def test_the_texts_machines_print_what_it_says(tmp_path):
     """With the starter, and the kernel that the grader has built."""
     home = tmp_path / "home"

@@ -19,12 +19,14 @@ def failed(shares):
     return {kind for kind, share in shares.items() if share < 1} - {"kernel"}
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_one_gets_all_points(graded, name):
     shares, said = graded(RIGHT[name])
     assert not failed(shares), said
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_fails_where_it_is_wrong(graded, name):
     text, fails = WRONG[name]

@@ -7,12 +7,14 @@ import pytest
 from tests.lab.grade.lab4.submissions import RIGHT, WRONG
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_one_gets_all_points(graded, name):
     shares, said = graded(RIGHT[name])
     assert all(share == 1 for kind, share in shares.items() if kind != "booted"), said
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", [name for name, (_, fails) in WRONG.items() if fails != {"booted"}])
 def test_a_wrong_one_fails_where_it_is_wrong(graded, name):
     text, fails = WRONG[name]

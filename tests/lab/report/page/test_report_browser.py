@@ -41,6 +41,7 @@ def visit(browser, page_file):
         yield lambda name="report.html", **options: window(page_file.with_name(name).as_uri(), **options)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("size", [PHONE, DESK, {"width": 320, "height": 600}], ids=["phone", "desk", "narrow"])
 def test_nothing_is_wider_than_the_window(visit, size, name):
@@ -228,6 +229,7 @@ def test_the_summary_is_one_screen(visit, whole_file):
     assert min(page.evaluate(sizes)) >= 12
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_summary_is_one_sheet_of_paper(visit, whole_file, scheme):
     """In print it is light, as wide as A4 within its margins, and no higher; what comes next is on another sheet."""
