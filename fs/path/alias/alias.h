@@ -78,6 +78,48 @@ static inline const struct direct_alias *alias_find(const struct lockless_walk *
 	return alias && prefix_allows(prefix, alias->version) ? alias : NULL;
 }
 
+/* As direct_arrive(), to where the alias of what @walk looks for leads, if there is one. */
+static inline enum direct_result alias_arrive(struct lockless_walk *walk,
+					      const struct direct_entry *from)
+{
+	const struct direct_alias *alias = alias_find(walk);
+	const struct path start = walk->path;
+	struct inode *inode = walk->inode;
+	u32 sequence = walk->sequence;
+
+	if (!alias)
+		return DIRECT_UNKNOWN;
+	enum direct_result result = direct_arrive(walk, from, direct_probe(walk, &alias->target));
+
+	if (!alias->below || result != DIRECT_FOUND)
+		return result;
+	if (direct_is_file(walk))
+		return DIRECT_BELOW_FILE;
+	walk->path = start; /* it is there now, and the text goes on: to be walked */
+	walk->inode = inode;
+	walk->sequence = sequence;
+	return DIRECT_UNKNOWN;
+}
+
+/* Nothing was found by one: what alias_keep() wants to know of @walk is written down. */
+static inline void alias_attempt(struct lockless_walk *walk)
+{
+	walk->direct.tree = alias_tree();
+}
+
+/* As direct_version_of() the place @dentry, to which @walk has come by an alias of its text, whose
+ * own version is *@alias_version then. 0: there is none. Within a reader's section. */
+static inline u64 alias_version_of(const struct lockless_walk *walk, const struct dentry *dentry,
+				   u64 *alias_version)
+{
+	const struct direct_alias *alias = alias_of(walk);
+
+	if (!alias || alias->below)
+		return 0;
+	*alias_version = alias->version;
+	return direct_version_of(dentry, walk->path.mount, &alias->target, walk->mount_sequence);
+}
+
 /* What @walk was for leads to the place of the canonical path @target, or @below it, which is
  * absent or no directory: it does since before the walk began, if nothing has changed. */
 void alias_keep(const struct lockless_walk *walk, const struct signature *target, bool below);
@@ -87,6 +129,9 @@ void alias_init(void);
 
 #else /* without aliases */
 
+#define alias_arrive(walk, from) DIRECT_UNKNOWN
+#define alias_attempt(walk) ((void)0)
+#define alias_version_of(walk, dentry, version) 0
 #define alias_forget_all() 0
 #define alias_init() ((void)0)
 

@@ -40,38 +40,18 @@ u64 direct_version_of(const struct dentry *dentry, const struct mount *mount,
 	return version;
 }
 
-/* As direct_version_of() the place @dentry, to which @walk has come: by its own text, or by an
- * alias of that, whose version is *@alias_version then (else 0). */
-static u64 version_there(const struct lockless_walk *walk, const struct dentry *dentry,
-			 u64 *alias_version)
-{
-	u64 version = 0;
-
-	*alias_version = 0;
-	if (!walk->links)
-		version = direct_version_of(dentry, walk->path.mount, &walk->direct.signature,
-					    walk->mount_sequence);
-#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
-	const struct direct_alias *alias = version ? NULL : alias_of(walk);
-
-	if (alias && !alias->below) {
-		*alias_version = alias->version;
-		version = direct_version_of(dentry, walk->path.mount, &alias->target,
-					    walk->mount_sequence);
-	}
-#endif
-	return version;
-}
-
 bool direct_remember_again(const struct lockless_walk *walk, const struct dentry *dentry)
 {
 	const struct direct_entry *from = walk->direct.from;
-	u64 alias_version;
+	u64 version = 0, alias_version = 0; /* of the alias by which it is there, if it is by one */
 
 	if (!from || !direct_allows(from))
 		return false;
-	u64 version = version_there(walk, dentry, &alias_version);
-
+	if (!walk->links)
+		version = direct_version_of(dentry, walk->path.mount, &walk->direct.signature,
+					    walk->mount_sequence);
+	if (!version)
+		version = alias_version_of(walk, dentry, &alias_version);
 	if (!version || !direct_nothing_changed(walk))
 		return false;
 	return (!alias_version || prefix_remember_now(alias_version)) &&

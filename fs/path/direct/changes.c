@@ -12,14 +12,13 @@ static void change_one(struct dentry *dentry, const struct dentry *parent, enum 
 	for (unsigned place = 0; place < CONFIG_DIRECT_PATHS; place++) {
 		struct direct_entry *entry = READ_ONCE(dentry->direct[place]);
 
-		if (!entry)
-			continue;
-		if (kind == DIRECT_PLACE)
+		if (entry && kind == DIRECT_PLACE)
 			direct_void(entry);
-		else
+		else if (entry)
 			direct_renew(entry, siblings_version(parent, entry));
 	}
-	siblings_renew(dentry); /* though it may have no names in the cache now */
+	if (kind == DIRECT_RIGHTS)
+		siblings_renew(dentry); /* though it may have no names in the cache now */
 }
 
 /*

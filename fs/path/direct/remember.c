@@ -13,37 +13,10 @@
 
 /* ---- what is not found ----------------------------------------------------------------------- */
 
-#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
-/* As direct_arrive(), to where the alias of what @walk looks for leads, if there is one. */
-static enum direct_result arrive_by_alias(struct lockless_walk *walk,
-					  const struct direct_entry *from)
-{
-	const struct direct_alias *alias = alias_find(walk);
-	const struct path start = walk->path;
-	struct inode *inode = walk->inode;
-	u32 sequence = walk->sequence;
-
-	if (!alias)
-		return DIRECT_UNKNOWN;
-	enum direct_result result = direct_arrive(walk, from, direct_probe(walk, &alias->target));
-
-	if (!alias->below || result != DIRECT_FOUND)
-		return result;
-	if (direct_is_file(walk))
-		return DIRECT_BELOW_FILE;
-	walk->path = start; /* it is there now, and the text goes on: to be walked */
-	walk->inode = inode;
-	walk->sequence = sequence;
-	return DIRECT_UNKNOWN;
-}
-#else
-#define arrive_by_alias(walk, from) DIRECT_UNKNOWN
-#endif
-
 enum direct_result direct_find_further(struct lockless_walk *walk, struct direct_entry *from,
 				       u32 changes)
 {
-	enum direct_result result = from ? arrive_by_alias(walk, from) : DIRECT_UNKNOWN;
+	enum direct_result result = from ? alias_arrive(walk, from) : DIRECT_UNKNOWN;
 
 	if (result != DIRECT_UNKNOWN)
 		return result;
@@ -51,9 +24,7 @@ enum direct_result direct_find_further(struct lockless_walk *walk, struct direct
 	walk->direct.changes = changes;
 	walk->direct.start = walk->path.dentry;
 	walk->direct.from = from;
-#ifdef CONFIG_DCACHE_SYMLINK_ALIAS
-	walk->direct.tree = alias_tree();
-#endif
+	alias_attempt(walk);
 	return DIRECT_UNKNOWN;
 }
 

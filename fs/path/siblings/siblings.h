@@ -15,7 +15,10 @@
  *
  * Who changes the rights to search a directory, or one above, gives `below` of each directory there
  * another version before it gives that to the entries of names (changes.c). What has changed
- * before that is seen by who has read `below`, since it looks again whether nothing has.
+ * before that is seen by who has read `below`, since it looks again whether nothing has. Of one
+ * that goes elsewhere, too: if it is removed, its entry may stay, since its dentry does, for who
+ * asks for what is not there; and another directory may be made of that. The entries of directories
+ * below have ended then, with what they had.
  *
  * An entry whose directory has none, by the same mount, keeps a version of its own; so does that of
  * a mount's root.
