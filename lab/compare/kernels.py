@@ -11,8 +11,6 @@ from lab.run.listing import defconfigs
 from lab.run.machine import Result, run
 from lab.run.options import Options
 
-CACHES = ("page", "buffer", "inode", "dentry")
-
 
 def kernel_of(specification: str) -> dict[str, Any]:
     """A kernel's options from a defconfig's name and settings, joined by commas."""
@@ -54,11 +52,21 @@ def compare_kernels(
             raise LabError(f"{name}: {result.message}")
         results.append(result)
     os.environ["CW_OUTPUT"] = str(base)
-    for cache in CACHES:
+    for cache in caches_of([result.stats for result in results]):
         _print_cache(cache, [a, b], [result.stats.get(cache, {}) for result in results])
     if results[0].output != results[1].output:
         print("The program's output differs between the two.")
     return results[0].status or results[1].status
+
+
+def caches_of(stats: list[dict[str, Any]]) -> list[str]:
+    """The caches that a kernel counted, in the order of its report: the four, and what optional rooms bring, as the table of
+    whole paths; of one that only the other has, too."""
+    return [
+        name
+        for name in dict.fromkeys(key for one in stats for key in one)
+        if any("buckets" in one.get(name, {}) for one in stats)
+    ]
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
@@ -74,8 +82,8 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
 def _print_cache(cache: str, names: list[str], stats: list[dict[str, Any]]) -> None:
     flat = [_flat(one) for one in stats]
     print(f"\n{cache:24} {names[0][:22]:>22} {names[1][:22]:>22} {'ratio':>8}")
-    for key in flat[0]:
-        left, right = flat[0][key], flat[1].get(key, "")
+    for key in dict.fromkeys(key for one in flat for key in one):
+        left, right = (one.get(key, "") for one in flat)
         numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (left, right))
         ratio = f"{right / left:8.3f}" if numbers and left else ""
         print(f"  {key:22} {left!s:>22} {right!s:>22} {ratio}")
