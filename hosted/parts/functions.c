@@ -32,6 +32,8 @@ void hash_many(const u64 *a, const u64 *b, u64 n, unsigned bits, u32 *out)
 		out[i] = dentry_hash((uintptr_t)a[i], (u32)b[i], bits);
 #elif defined(TEST_SWAP)
 		out[i] = swap_hash((u32)a[i], b[i], bits);
+#elif defined(TEST_PATH)
+		out[i] = path_hash(a[i], b[i], bits);
 #else
 		out[i] = 0;
 #endif

@@ -22,13 +22,13 @@ from typing import Any
 from lab.base.choose import load_choose
 from lab.base.paths import TOP, LabError
 
-CACHES = ("page", "buffer", "inode", "dentry", "swap", "name")
+CACHES = ("page", "buffer", "inode", "dentry", "swap", "path", "name")
 SOURCE = TOP / "lab/measure/cost.c"
 KEYS = 6  # different ones for each function: the count may depend on them
 PARAMETERS = {
     "page": "uintptr_t first, u64 second, unsigned bits", "buffer": "u32 first, u64 second, unsigned bits",
     "inode": "uintptr_t first, u64 second, unsigned bits", "dentry": "uintptr_t first, u32 second, unsigned bits",
-    "swap": "u32 first, u64 second, unsigned bits",
+    "swap": "u32 first, u64 second, unsigned bits", "path": "u64 first, u64 second, unsigned bits",
     "name": "uintptr_t salt, const char *name, size_t length",
 }  # fmt: skip
 ARGUMENTS = {"name": "salt, name, length"}
@@ -167,9 +167,12 @@ def _questions(number: int, one: tuple[str, str, Path, int], bits: int) -> list[
     address = [0xFFFF_8880_0000_0000 + draw.randrange(1 << 28) * 64 for _ in range(KEYS)]
     if cache == "name":
         return [f"{number} {salt} x{draw.randbytes(length).hex()}" for length in LENGTHS for salt in address]
-    first = {"buffer": [0x100 + draw.randrange(16) for _ in range(KEYS)]}.get(cache, address)
+    first = {
+        "buffer": [0x100 + draw.randrange(16) for _ in range(KEYS)], "path": [draw.randrange(1 << 24) for _ in range(KEYS)],
+    }.get(cache, address)  # fmt: skip
     second = {
         "page": [draw.randrange(1 << 20) << 12 for _ in range(KEYS)], "dentry": [draw.randrange(1 << 32) for _ in range(KEYS)],
+        "path": [0] * KEYS,
     }.get(cache, [draw.randrange(1 << 24) for _ in range(KEYS)])  # fmt: skip
     return [f"{number} {a} {b} {bits}" for a, b in zip(first, second, strict=True)]
 

@@ -21,7 +21,8 @@ PARTS = TOP / "hosted" / "parts"
 CC = os.environ.get("CC", "cc")
 BITS = (1, 8, 10, 11, 13, 14, 16, 20)
 WORDS = (32, 64)
-TABLE_CACHES = ("page", "buffer", "inode", "dentry", "swap")
+TABLE_CACHES = ("page", "buffer", "inode", "dentry", "swap", "path")
+OWN_TABLES = {"swap": "SWAP_TABLE", "path": "PATH_TABLE"}  # which the default kernel has not
 
 
 def load_choose(hash_folder: Path = TOP / "hash"):
@@ -101,7 +102,8 @@ class Function:
     """One hash function at one word size."""
 
     def __init__(self, cache_name: str, name: str, word: int, hash_folder: Path = TOP / "hash"):
-        chosen = {f"{cache_name.upper()}_HASH": name, **({"SWAP_TABLE": "chained"} if cache_name == "swap" else {})}
+        table = OWN_TABLES.get(cache_name)
+        chosen = {f"{cache_name.upper()}_HASH": name, **({table: "chained"} if table else {})}
         defines = [f"CONFIG_HASH_WORD={word}", f"TEST_{cache_name.upper()}"]
         header = load_choose(hash_folder).header(cache_name, name).read_text(encoding="utf-8")
         keep = hashlib.sha256(f"{sources_digest()} {CC} {header}".encode()).hexdigest()

@@ -59,7 +59,15 @@ def swap_keys(rng, count: int):
     return (kept // np.uint64(16) % np.uint64(2)), kept
 
 
-KEYS = {"page": page_keys, "buffer": buffer_keys, "inode": inode_keys, "dentry": dentry_keys, "swap": swap_keys}
+def path_keys(rng, count: int):
+    """The bits of signatures that are the index: each 24 bits are as likely (fs/path/direct/signature.h)."""
+    index = rng.choice(1 << 24, count, replace=False).astype(np.uint64)
+    return index, np.zeros(count, np.uint64)
+
+
+KEYS = {
+    "page": page_keys, "buffer": buffer_keys, "inode": inode_keys, "dentry": dentry_keys, "swap": swap_keys, "path": path_keys,
+}  # fmt: skip
 
 
 def names(count: int) -> list[bytes]:

@@ -327,6 +327,10 @@ SWAP = {
     **for_cache(lambda k: (k[1], k[0])),
 }
 
+# ---- paths: (bits of a signature, 0) -------------------------------------------------------------------------------
+
+PATH = for_cache(lambda k: k)
+
 # ---- names: (salt, bytes) ------------------------------------------------------------------------------------------
 
 
@@ -454,4 +458,4 @@ NAME = {
     "multilinear": multilinear_name,
 }
 
-REFERENCE = {"page": PAGE, "buffer": BUFFER, "inode": INODE, "dentry": DENTRY, "swap": SWAP, "name": NAME}
+REFERENCE = {"page": PAGE, "buffer": BUFFER, "inode": INODE, "dentry": DENTRY, "swap": SWAP, "path": PATH, "name": NAME}

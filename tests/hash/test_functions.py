@@ -20,7 +20,14 @@ pytestmark = pytest.mark.check
 FUNCTIONS = [(c, n, w) for c in TABLE_CACHES for n in compiled.headers(c) for w in WORDS]
 NAMES = [(n, w) for n in compiled.headers("name") for w in WORDS]
 U32, U64 = st.integers(0, (1 << 32) - 1), st.integers(0, (1 << 64) - 1)
-PARTS = {"page": (U64, U64), "buffer": (U32, U64), "inode": (U64, U64), "dentry": (U64, U32), "swap": (U32, U64)}
+PARTS = {
+    "page": (U64, U64),
+    "buffer": (U32, U64),
+    "inode": (U64, U64),
+    "dentry": (U64, U32),
+    "swap": (U32, U64),
+    "path": (U64, U64),
+}
 HYPOTHESIS = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
 
