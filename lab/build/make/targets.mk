@@ -35,8 +35,8 @@ iso: $(STAMPS)/packages-iso kernel user
 	@CW_OUTPUT=$(O) $(PYTHON) -m lab iso $(ISO) --cmdline "$(CMDLINE)"
 	@echo "  ISO     $(ISO)"
 
-gdb: kernel user
-	@CW_OUTPUT=$(O) $(PYTHON) -m lab gdb
+gdb: kernel user # the one that was asked for, which is not built again as the default
+	@CW_BUILD=no CW_OUTPUT=$(O) $(PYTHON) -m lab gdb
 
 # The bench of the hash packages as experiments/seltzer-*.toml want it: static, so that it runs on Chainwalk, and the data.
 HASHBENCH := $(CURDIR)/build/hashbench

@@ -13,6 +13,7 @@ import pytest
 
 from lab.base.paths import TOP, output_folder
 from lab.build.kernel import build_lock, kernel_image
+from lab.check.runtests import full_output
 from lab.guest import iso
 from lab.guest.image import Ext2
 from lab.run import machine
@@ -141,15 +142,46 @@ end
 """
 
 
+GDB_PATHS = """
+break prefix_new_version
+ignore 1 3
+continue
+hash-counters path
+hash-histogram path
+python
+try: gdb.execute("kill")
+except gdb.error: pass
+end
+"""
+
+
+def in_gdb(script: Path, output: str, *words: str, job: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "GDB_ARGS": f"-batch -x {script}", "CW_OUTPUT": output}
+    environment |= {"JOB": job} if job else {}
+    command = ["make", "-s", "-C", str(TOP), f"O={output}", *words, "gdb"]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=240, check=False, stdin=subprocess.DEVNULL
+    )
+
+
+def test_gdb_shows_the_table_of_paths(tmp_path):
+    """Of a kernel that is not the default one: what was asked for is what gdb is at."""
+    script = tmp_path / "script.gdb"
+    script.write_text(GDB_PATHS)
+    paths = " ".join(["/usr/bin/env /usr/sbin/chroot /etc/passwd /bin/busybox"] * 5)
+    result = in_gdb(script, full_output(), "DEFCONFIG=full", job=f"/bin/busybox stat {paths}")
+    said = result.stdout + result.stderr
+    assert result.returncode == 0, said
+    inserts = int(re.search(r"^inserts +(\d+)$", result.stdout, re.MULTILINE)[1])
+    objects = int(re.search(r"Path cache\n.*\n hash table contains (\d+) objects", result.stdout)[1])
+    assert 0 < objects <= inserts, said
+
+
 def test_gdb_breaks_and_walks(tmp_path):
     """A breakpoint in the middle of a run of find, the path of the dentry that is being added, the histograms."""
     script = tmp_path / "script.gdb"
     script.write_text(GDB_SCRIPT)
-    environment = {**os.environ, "GDB_ARGS": f"-batch -x {script}", "CW_OUTPUT": str(output_folder())}
-    command = ["make", "-s", "-C", str(TOP), f"O={output_folder()}", "gdb"]
-    result = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=240, check=False, stdin=subprocess.DEVNULL
-    )
+    result = in_gdb(script, str(output_folder()))
     said = result.stdout + result.stderr
     assert result.returncode == 0, said
     assert "Breakpoint 1, d_add" in result.stdout, said
