@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from lab.base.paths import LabError
@@ -17,6 +18,7 @@ from lab.run.options import Options
 from lab.run.qemu.command import qemu_command
 
 MOST_CONTROL = 1 << 20
+ENDLESS = "The machine did not end: it hangs, or is far slower than it should be."
 
 
 def run(folder: Path, options: Options, tree: Tree, limits: Limits) -> Result | str:
@@ -27,10 +29,14 @@ def run(folder: Path, options: Options, tree: Tree, limits: Limits) -> Result | 
         command = qemu_command(options, place, kernel_command_line(options, tree), tree)
     os.chmod(folder / "out/chainwalk.stripped", 0o644, follow_symlinks=False)
     command[command.index("-kernel") + 1] = "/kernel/chainwalk.stripped"
+    if "-initrd" in command:  # a root in memory
+        image = command.index("-initrd") + 1
+        shutil.copyfile(command[image], folder / "out/image")
+        command[image] = "/kernel/image"
     outcome = sandbox.run(command, limits, {folder / "out": "/kernel"}, {sandbox.give(place): str(place)})
     if outcome.kind != "exit":
         if outcome.kind == "timeout" or outcome.status == 9:
-            return "The machine did not end: it hangs, or is far slower than it should be."
+            return ENDLESS
         return f"The machine did not end by itself: {outcome.why(limits)}."
     result = machine.judge(outcome.status, control.parse(plain_bytes(place / "control")))
     if result.kind == "silence" and outcome.said.strip() and not (place / "control").exists():

@@ -1,0 +1,1 @@
+/* again.c - lab 6: nothing of direct lookup's own. */

@@ -1,0 +1,1 @@
+/* changes.c - lab 6: nothing of direct lookup's own. */

@@ -1,0 +1,1 @@
+/* entries.c - lab 6: nothing of direct lookup's own. */

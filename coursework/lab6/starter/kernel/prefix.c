@@ -1,0 +1,1 @@
+/* prefix.c - lab 6: nothing of direct lookup's own. */

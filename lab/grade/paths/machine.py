@@ -1,0 +1,170 @@
+"""The kernel with a submitted path cache, and the machines that it is asked in: built and run in the sandbox.
+
+The rest of the kernel is built once, and linked to one object; of each submission only its file is compiled. In the machine asker
+(guest/asker.c) does what a script says; a plugin of QEMU's (guest/counts.c) counts instructions outside.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from lab.base.paths import LabError, output_folder
+from lab.grade import sandbox
+from lab.grade.booted import machine
+from lab.grade.booted.kernel import HOME, StandIn, prepare
+from lab.grade.function.oracle import COMPILE
+from lab.grade.sandbox import Limits
+from lab.guest.tree import base_tree
+from lab.run.options import Options
+from lab.run.qemu.plugin import INSTRUCTION, plugin
+
+GUEST = Path(__file__).parent / "guest"
+BOOT = Limits(seconds=90, cpu=25, memory=16 << 30, processes=64, file=256 << 20, output=8 << 20, files=256)
+
+# What the Makefile has; a test compares (tests/lab/grade/lab6).
+FLAGS = (
+    "-std=gnu11 -O2 -g -ffreestanding -fbuiltin -nostdinc -fno-pic -mcmodel=kernel -mno-red-zone -mgeneral-regs-only"
+    " -mpreferred-stack-boundary=3 -falign-loops=1 -falign-jumps=1 -fno-omit-frame-pointer -fno-stack-protector -fno-strict-aliasing"
+    " -fno-strict-overflow -fno-common -fno-asynchronous-unwind-tables -fno-delete-null-pointer-checks -fcf-protection=none"
+    " -Wall -Wextra -Wno-unused-parameter"
+)
+LINK = (
+    "-nostdlib -static -z max-page-size=0x1000 -z noexecstack --build-id=none --no-warn-rwx-segments -T boot/kernel.ld"
+)
+# 1: the file does not compile; 2: the kernel does not link with it.
+SCRIPT = f"""cd {HOME}
+gcc -I. -Iarch/x86/include -I/built/include -include /built/include/generated/autoconf.h {FLAGS} -isystem $(gcc -print-file-name=include) \
+	-c -o /out/pathcache.o /submitted/pathcache.c || exit 1
+ld {LINK} -o /out/chainwalk /built/rest.o /out/pathcache.o || exit 2
+strip -o /out/chainwalk.stripped /out/chainwalk || exit 2
+rm /out/chainwalk
+"""
+ODD = (1 << 32) - 1  # guest/counts.c: what is counted means nothing
+LOCK = Lock()
+
+
+@cache
+def _rest(stand_in: StandIn, folder: str) -> Path:
+    """All of the kernel but the file that is submitted, as one object. Once a process."""
+    target = stand_in.out / "rest.o"
+    own = f"{Path(stand_in.replaces).with_suffix('.o')}"
+    objects = (stand_in.out / "objects.list").read_text().split()
+    others = [name for name in objects if not name.endswith(own)]
+    if len(others) + 1 != len(objects):
+        raise LabError(f"the kernel has no object of {stand_in.replaces}")
+    command = ["ld", "-r", "-o", str(target), *others, f"{stand_in.out}/symbols-0.o"]
+    result = subprocess.run(command, cwd=stand_in.tree, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise LabError(f"the kernel cannot be linked without {stand_in.replaces}: {result.stderr[:1000]}")
+    return target
+
+
+def build(folder: Path, stand_in: StandIn, text: bytes, called: str) -> str:
+    """The kernel with @text, as @folder/out/chainwalk.stripped: what went wrong, or "". In booted.judge.home()."""
+    prepare(stand_in)
+    with LOCK:
+        _rest(stand_in, str(output_folder()))
+    submitted, out = folder / "submitted", folder / "out"
+    submitted.mkdir()
+    (submitted / Path(stand_in.replaces).name).write_bytes(text)
+    out.mkdir()
+    shown = {stand_in.tree: HOME, stand_in.out: "/built", submitted: "/submitted"}
+    outcome = sandbox.run(["/bin/sh", "-c", SCRIPT], COMPILE, shown, {sandbox.give(out): "/out"})
+    if outcome.good:
+        return ""
+    return outcome.said.replace("/submitted/pathcache.c", called)[:1500] or outcome.why(COMPILE)
+
+
+def kernel_of(folder: Path) -> bytes:
+    """What build() has made there."""
+    return (folder / "out/chainwalk.stripped").read_bytes()
+
+
+@cache
+def _asker(folder: str) -> bytes:
+    """The program, compiled; its source is the grader's own."""
+    target = Path(folder) / "asker"
+    command = [
+        "musl-gcc",
+        "-std=gnu11",
+        "-O2",
+        "-static",
+        "-Wall",
+        "-Wextra",
+        "-o",
+        str(target),
+        str(GUEST / "asker.c"),
+    ]
+    try:
+        subprocess.run(command, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise LabError(f"{shlex.join(command)}: {error}") from None
+    return target.read_bytes()
+
+
+def asker() -> bytes:
+    with LOCK:
+        return _asker(str(output_folder()))
+
+
+@cache
+def _counts(folder: str) -> bytes:
+    return plugin(GUEST / "counts.c", INSTRUCTION).read_bytes()
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What asker has said, line by line as words; what the plugin counted: of each question, and of all beside."""
+
+    lines: list[list[str]]
+    counts: list[int]
+    beside: int
+    ended: str  # why there is no more; "": it came to its end
+    slow: bool = False  # it used up a limit
+
+    @property
+    def answers(self) -> list[int]:
+        return [int(words[1]) for words in self.lines if _is(words, "answer")]
+
+    @property
+    def failed(self) -> list[tuple[int, int]]:
+        """Changes that failed: before which answer, and by which error."""
+        found, answers = [], 0
+        for words in self.lines:
+            answers += _is(words, "answer")
+            if _is(words, "changed"):
+                found.append((answers, int(words[1])))
+        return found
+
+
+def _is(words: list[str], what: str) -> bool:
+    return len(words) == 2 and words[0] == what and words[1].isdecimal()
+
+
+def ask(folder: Path, kernel: bytes, script: str, options: Options, counted: bool = False) -> Answers:
+    """Run @script in a fresh machine, in @folder, which is empty."""
+    out, tree = folder / "out", base_tree()
+    out.mkdir(exist_ok=True)
+    (out / "chainwalk.stripped").write_bytes(kernel)
+    tree.text("/bin/asker", asker(), 0o755)
+    tree.text("/etc/script", script)
+    options.job = ["/bin/asker", "/etc/script"]
+    if counted:
+        with LOCK:
+            (out / "counts.so").write_bytes(_counts(str(output_folder())))
+        options.extra_qemu = ["-plugin", f"file=/kernel/counts.so,out={folder}/run/counts"]
+    result = machine.run(folder, options, tree, BOOT)
+    ended, output = (result, b"") if isinstance(result, str) else ("", result.output)
+    lines = [line.split() for line in output.decode(errors="replace").splitlines()]
+    if not ended and ["end"] not in lines:
+        ended = f"The program that asks ended early: {output[-200:].decode(errors='replace')!r}"
+    words = machine.plain_bytes(folder / "run/counts") if counted else b""
+    counts = [int(one) for one in np.frombuffer(words[: len(words) // 4 * 4], "<u4")]
+    return Answers(lines, counts[:-1], counts[-1] if counts else 0, ended, ended == machine.ENDLESS)
