@@ -1,6 +1,7 @@
 # Interleavings: the hosted kernel with a point at every access to memory; see ring.h and docs/testing.md.
 #
 #   make -f hosted/interleave/interleave.mk        build $(HOSTED_O)/ring, build/interleave/ring unless said otherwise
+#   make -f hosted/interleave/interleave.mk HOSTED_O=build/lab5 RING_TABLE=FILE   with a table of one's own
 #   make -f hosted/interleave/interleave.mk torture MINUTES=60    all programs, by fresh seeds
 #
 # What is compiled, and how it is configured, is hosted.mk's; the rooms of the kernel get the hooks, our own files and
@@ -16,7 +17,9 @@ include hosted/hosted.mk
 
 RING_HOOKS := -fsanitize=thread -Wno-tsan --param tsan-distinguish-volatile=1 \
 	$(foreach f,memcpy memmove memset memcmp,-fno-builtin-$(f) -D$(f)=ring_$(f))
-RING_FLAGS := -Ihosted/interleave/include -DRING_RACES_FILE='"$(CURDIR)/hosted/interleave/races.txt"'
+# the table of lab 5 that toys/table.c is about
+RING_TABLE ?= coursework/lab5/starter/lockless.h
+RING_FLAGS := -Ihosted/interleave/include -DRING_TABLE='"$(abspath $(RING_TABLE))"' -DRING_RACES_FILE='"$(CURDIR)/hosted/interleave/races.txt"'
 RING_PLAIN := core/lock/lockdep.c hosted/harness/runner.c \
 	$(addprefix hosted/machine/,kernel.c disk.c mmu.c user.c start.c hash.c shared/in_use.c shared/begin.c)
 RING_OWN := $(wildcard hosted/interleave/ring/*.c hosted/interleave/worlds/*.c hosted/interleave/programs/*.c hosted/interleave/programs/*/*.c)

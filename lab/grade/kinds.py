@@ -11,6 +11,7 @@ from lab.grade.flood import keys as broken
 from lab.grade.flood import parts as flood
 from lab.grade.function import parts as function
 from lab.grade.function import steps
+from lab.grade.lockless import parts as lockless
 from lab.grade.paths import parts as paths
 from lab.grade.sizing import parts as sizing
 from lab.grade.table import parts as table
@@ -24,5 +25,5 @@ KINDS: dict[str, Callable[[Work, Part], Judged]] = {
     "flood-builds": flood.builds, "flood-blocks": broken.judge, "flood-names": broken.judge, "flood-kernel": guest.judge,
     "flood-same": flood.same, "flood-defined": flood.defined, "flood-keyed": flood.keyed, "flood-held": flood.floods,
     "flood-recorded": flood.recorded,
-    **table.KINDS, **paths.KINDS,
+    **table.KINDS, **lockless.KINDS, **paths.KINDS,
 }  # fmt: skip

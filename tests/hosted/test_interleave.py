@@ -33,7 +33,7 @@ TAGGED = [
     f"direct_{name}"
     for name in ("replaced", "each_once", "reclaim", "evicted", "both_move", "both_renamed", "two_ways")
 ]
-KERNEL = [name for name in PROGRAMS if not name.startswith(("toy_", "direct_"))]
+KERNEL = [name for name in PROGRAMS if not name.startswith(("toy_", "table_", "direct_"))]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
     "frames_tmpfs": 4000,
@@ -72,6 +72,8 @@ PLANTED = {
     "toy_two_locks": ("data race on static data", "count_other"),
     "toy_no_release": ("data race on static data", "publish_too_early"),
     "toy_lost_wakeup": ("deadlock: all tasks wait", "await_badly"),
+    "table_moved": ("data race on", "T(insert)"),
+    "table_removed": ("data race on", ""),
     "toy_freed": ("of memory of kmalloc()", "drop_box"),
 }
 

@@ -51,7 +51,7 @@ def _tried(stand_in: StandIn, text: bytes, called: str, draw: Draw) -> Judged:
         said = build_with(folder, stand_in, text, called)
         if said:
             return failed("The kernel cannot be built with it.", said)
-        said = _boot(folder, files)
+        said = _boot(folder, files, stand_in.cpus)
         if said:
             return failed(said, "Expected: the machine copies, moves and removes files, and leaves in the orderly way.")
         return _look(folder, files)
@@ -81,10 +81,10 @@ def _tree(files: Given) -> Tree:
     return tree
 
 
-def _boot(folder: Path, files: Given) -> str:
+def _boot(folder: Path, files: Given, cpus: int) -> str:
     """Run the job: what went wrong with the machine, or ""."""
     options = Options(
-        job=["/bin/sh", "/work/job.sh"], root="ext2", mem="96M", icount=True, quiet=True, ext2=Ext2(1024, 128, 24 << 20, 512),
+        job=["/bin/sh", "/work/job.sh"], root="ext2", mem="96M", smp=cpus, icount=True, quiet=True, ext2=Ext2(1024, 128, 24 << 20, 512),
         cmdline="bhash_entries=256 job_input=none",
     )  # fmt: skip
     result = machine.run(folder, options, _tree(files), BOOT)

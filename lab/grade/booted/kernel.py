@@ -36,11 +36,13 @@ class StandIn:
     settings: tuple[str, ...]
     own: str
     adds: tuple[tuple[str, str], ...] = ()  # where to, from where
+    cpus: int = 1  # of the machine; for several, the settings have SHORT_TURNS=y
 
     @classmethod
     def of(cls, part: Part) -> StandIn:
         replaces, adds = part.options["replaces"], part.options.get("adds", {})
-        return cls(replaces, tuple(part.options["settings"]), part.options.get("own", replaces), tuple(adds.items()))
+        own, cpus = part.options.get("own", replaces), part.options.get("cpus", 1)
+        return cls(replaces, tuple(part.options["settings"]), own, tuple(adds.items()), cpus)
 
     @property
     def text(self) -> bytes:

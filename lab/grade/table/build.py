@@ -78,7 +78,8 @@ def prepare(folder: Path, structure: Structure) -> None:
     sandbox.give(folder / "out")
 
 
-def _script(text: str, table: str = "") -> list[str]:
+def script(text: str, table: str = "") -> list[str]:
+    """@text for a shell, with the flags that it asks for by name."""
     words = {"flags": f"{KERNEL_FLAGS} -O2", "hosted": f"{HOSTED} {DEFINES}", "sanitizers": SANITIZERS}
     return ["/bin/sh", "-c", text.format(defines=DEFINES, table=table, mailbox=MAILBOX, **words)]
 
@@ -90,7 +91,7 @@ FRAME_LOCK = Lock()
 def _frame_once() -> dict[str, bytes]:
     with sandbox.folder() as folder:
         prepare(folder, Structure.own("chained"))
-        outcome = sandbox.run(_script(FRAME), COMPILE, {folder / "grade": "/grade"}, {folder / "out": "/out"})
+        outcome = sandbox.run(script(FRAME), COMPILE, {folder / "grade": "/grade"}, {folder / "out": "/out"})
         if not outcome.good:
             raise LabError(f"the grader cannot compile what is its own: {outcome.said[:1000] or outcome.why(COMPILE)}")
         return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
@@ -102,17 +103,21 @@ def frame() -> dict[str, bytes]:
         return _frame_once()
 
 
-def compile_all(folder: Path, name: str) -> Outcome:
-    """The machine and the hosted process, into @folder/out; what is said is about the machine's, which has the kernel's flags."""
-    table = (
+def instance(name: str) -> str:
+    """Flags for guest/table.c: the submission, which calls what it defines @name."""
+    return (
         f"-DTABLE_HEADER='\"{SUBMITTED}\"' -DTABLE_LINK_HEADER='\"hash/table/{name}_link.h\"'"
         f" -DTABLE_LINK_STRUCT={name}_link -DTABLE_ROOT_STRUCT={name}_root"
     )
+
+
+def compile_all(folder: Path, name: str) -> Outcome:
+    """The machine and the hosted process, into @folder/out; what is said is about the machine's, which has the kernel's flags."""
     (folder / "frame").mkdir()
     for file, content in frame().items():
         (folder / "frame" / file).write_bytes(content)
     shown = {folder / "grade": "/grade", folder / "frame": "/frame"}
-    return sandbox.run(_script(SCRIPT, table), COMPILE, shown, {folder / "out": "/out"})
+    return sandbox.run(script(SCRIPT, instance(name)), COMPILE, shown, {folder / "out": "/out"})
 
 
 @cache

@@ -69,11 +69,8 @@ def witness() -> Path:
         return _witness()
 
 
-def ask(folder: Path, sequence: Sequence) -> Seen:
-    """What was seen of each operation, in a fresh machine. Ended: not of all."""
-    shutil.copy(witness(), folder / "witness.so")
-    (folder / "witness.so").chmod(0o644)
-    limits = Limits(**{**MACHINE.__dict__, "output": SEEN.itemsize * len(sequence.asked)})
+def command_for(image: str, plugin: str) -> list[str]:
+    """QEMU with /out/@image and /@plugin; what the plugin shares with the guest is all of its memory."""
     command = [
         "qemu-system-x86_64",
         "-accel",
@@ -90,8 +87,16 @@ def ask(folder: Path, sequence: Sequence) -> Seen:
         "-m",
         f"{MEMORY >> 20}M",
     ]
-    command += ["-machine", "microvm,memory-backend=ram", "-display", "none", "-kernel", "/out/machine"]
-    command += ["-plugin", "file=/witness.so,ram=/tmp/ram"]
+    command += ["-machine", "microvm,memory-backend=ram", "-display", "none", "-kernel", f"/out/{image}"]
+    return [*command, "-plugin", f"file=/{plugin},ram=/tmp/ram"]
+
+
+def ask(folder: Path, sequence: Sequence) -> Seen:
+    """What was seen of each operation, in a fresh machine. Ended: not of all."""
+    shutil.copy(witness(), folder / "witness.so")
+    (folder / "witness.so").chmod(0o644)
+    limits = Limits(**{**MACHINE.__dict__, "output": SEEN.itemsize * len(sequence.asked)})
+    command = command_for("machine", "witness.so")
     shown = {folder / "out": "/out", folder / "witness.so": "/witness.so"}
     outcome = sandbox.run(command, limits, shown, given=sequence.packed)
     if outcome.kind == "exit" and outcome.status in (1, 20):

@@ -2,6 +2,7 @@
  * table.c - a submitted structure as a cache instantiates it (fs/block/buffer.c), around objects
  * that have a key and nothing else. TABLE_HEADER and TABLE_LINK_HEADER are its headers,
  * TABLE_LINK_STRUCT and TABLE_ROOT_STRUCT what they call the parts that objects and owners embed.
+ * LOCKLESS: there are several tasks, and who finds takes no lock.
  */
 #include "core/base/types.h"
 #include TABLE_LINK_HEADER
@@ -21,7 +22,11 @@ struct key {
 #define TABLE_OBJECT struct object
 #define TABLE_LINK link
 #define TABLE_KEY struct key
+#ifdef LOCKLESS
+#define TABLE_LOCK_HEADER "hash/lock/rcu.h"
+#else
 #define TABLE_LOCK_HEADER "hash/lock/global.h"
+#endif
 #include TABLE_HEADER
 
 #include "table.h"
@@ -34,11 +39,13 @@ const unsigned table_object_bytes = sizeof(struct object);
 
 static __always_inline int compare(const struct object *object, const struct key *key)
 {
+	const u64 first = READ_ONCE(object->first), second = READ_ONCE(object->second);
+
 	++*key->compares;
-	if (object->second != key->second)
-		return object->second < key->second ? -1 : 1;
-	if (object->first != key->first)
-		return object->first < key->first ? -1 : 1;
+	if (second != key->second)
+		return second < key->second ? -1 : 1;
+	if (first != key->first)
+		return first < key->first ? -1 : 1;
 	return 0;
 }
 
@@ -53,8 +60,8 @@ void table_create(unsigned bits)
 
 void table_insert(const struct asked *asked, struct object *object)
 {
-	object->first = asked->first;
-	object->second = asked->second;
+	WRITE_ONCE(object->first, asked->first); /* there may be who looks at it where it was */
+	WRITE_ONCE(object->second, asked->second);
 	T(lock)(&table, &root, asked->bucket);
 	T(insert)(&table, &root, asked->bucket, object);
 	T(unlock)(&table, &root, asked->bucket);
@@ -73,9 +80,13 @@ struct object *table_find(const struct asked *asked, u32 *steps, u32 *compares)
 	struct object *found;
 	u64 visited = 0;
 
+#ifndef LOCKLESS
 	T(lock_to_read)(&table, &root, asked->bucket);
+#endif
 	found = T(find)(&table, &root, asked->bucket, &key, compare, &visited);
+#ifndef LOCKLESS
 	T(unlock_read)(&table, &root, asked->bucket);
+#endif
 	*steps = (u32)min(visited, 0xffffffffull);
 	return found;
 }
@@ -122,7 +133,13 @@ void printk(const char *format, ...)
 
 void spin_lock_wait(spinlock_t *lock, u8 ticket)
 {
+#ifdef LOCKLESS
+	do
+		machine_wait();
+	while (__atomic_exchange_n(&lock->state, 1, __ATOMIC_ACQUIRE));
+#else
 	machine_stop(STOPPED_LOCKED); /* there is nobody else who would let it go */
+#endif
 }
 
 void panic(const char *format, ...)

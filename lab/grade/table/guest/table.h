@@ -28,3 +28,6 @@ extern const unsigned table_object_bytes;
 /* What the table may call: zeroed memory of at most @bytes, or NULL; and the end. */
 void *machine_memory(uint64_t bytes);
 void __attribute__((noreturn)) machine_stop(enum stopped why);
+
+/* LOCKLESS: a lock is taken; let another task go on. */
+void machine_wait(void);

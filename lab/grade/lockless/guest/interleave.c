@@ -1,0 +1,472 @@
+/*
+ * interleave.c - a plugin for QEMU: the ring of interleavings for a table that nobody is to be
+ * trusted with. It hands tasks their operations one by one, says after every instruction which
+ * task goes on, and writes down when each operation began and ended and what came back; beside that
+ * what no lookup may do. lab/grade/lockless/machine.py reads it.
+ *
+ * Argument: ram=FILE, the guest's memory. On standard input: the bits of the table, then programs
+ * (struct program with its operations); each is run by many schedules. Records (struct seen) go to
+ * standard output. The machine ends with status 0 when all was run; other ends: enum end.
+ *
+ * The guest's tasks run with the trap flag. Each instruction outside of contexts.S has to be
+ * followed by contexts_step: who turns that off, or changes the machine's own memory, ends it. So
+ * nothing is done between two points at which we choose.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../../run/qemu/instruction.h"
+#include "../../table/guest/mailbox.h"
+#include "tasks.h"
+
+#include "schedules.h"
+
+#define MOST_INSTRUCTIONS 30000	   /* of one operation, while nobody else does anything */
+#define MOST_AT_FIRST 20000000	   /* of creating a table */
+#define MOST_OF_A_FIND 2000	   /* the same of a lookup: a right one takes 200 */
+#define MOST_IN_ALL 200000000
+#define MOST_OPERATIONS 64
+#define MOST_ROUNDS 1000 /* in which all tasks wait */
+#define MOST_FAULTS 4	 /* of a kind that are written down for a program */
+
+enum end {
+	END_NO_MEMORY = 20,
+	END_ENDLESS,
+	END_HALTED,
+	END_STOPPED,
+	END_DEADLOCK = 31,
+	END_UNSTEPPED,
+	END_OWN
+};
+
+enum fault { FAULT_FREED, FAULT_WRITES, FAULT_WAITS, FAULTS };
+#define SEEN_SCHEDULE 99 /* a record of this task: what comes is of another run */
+#define SEEN_FAULT 100	 /* and up: an enum fault, of the task that is its `operation` */
+
+struct program {
+	uint64_t seed;
+	uint32_t schedules;
+	uint32_t count[2 + TASKS]; /* operations before, after, and of each task */
+};
+
+struct seen {
+	uint32_t program, run, task, operation;
+	uint64_t began, ended, answer;
+};
+
+struct list {
+	struct asked asked[MOST_OPERATIONS];
+	uint32_t count, next; /* the one behind the one that is being done */
+	uint64_t began;
+	uint64_t accesses; /* to what is shared */
+	bool busy, over, waits;
+};
+
+static struct list before, after, tasks[TASKS];
+static struct list *main_list;
+static struct program program;
+static uint32_t programs, run, faults[FAULTS];
+static uint32_t segment, done_accesses, done_operations;
+static unsigned current; /* task; TASKS: context 0 */
+static bool in_tasks, in_step, step_is_due, created, finding;
+static uint64_t clock_now, executed, alone; /* instructions in a row, of one operation */
+static bool everybody;			   /* all go on in turns: one has waited for another */
+static uint32_t rounds;
+static uint64_t removed_at[(GUEST_MEMORY - OBJECTS) / LINE]; /* 0: may be used */
+static uint64_t steps_begin, steps_end, step, enter;
+static uint8_t *ram;
+static char ram_name[4096];
+
+static void end(int status)
+{
+	fflush(stdout);
+	_exit(status);
+}
+
+static void *at(uint64_t address)
+{
+	return ram + address;
+}
+
+static void read_in(void *to, size_t size)
+{
+	if (size && fread(to, size, 1, stdin) != 1)
+		end(END_NO_MEMORY);
+}
+
+static void write_down(uint32_t task, uint32_t operation, uint64_t began, uint64_t answer)
+{
+	struct seen seen = {programs, run, task, operation, began, ++clock_now, answer};
+
+	fwrite(&seen, sizeof(seen), 1, stdout);
+}
+
+static void fault(enum fault kind)
+{
+	if (faults[kind]++ < MOST_FAULTS)
+		write_down(SEEN_FAULT + kind, current, clock_now, tasks[current % TASKS].next);
+}
+
+/* ---- programs and runs ----------------------------------------------------------------------- */
+
+static void begin_run(void)
+{
+	before.next = after.next = 0;
+	main_list = &before;
+	for (struct list *list = tasks; list < tasks + TASKS; list++) {
+		list->next = 0;
+		list->accesses = 0;
+		list->busy = list->waits = false;
+		list->over = !list->count;
+	}
+	segment_count = 0; /* one after the other */
+	if (run)
+		draw_schedule(tasks[2].count > 0);
+	segment = done_accesses = done_operations = rounds = 0;
+	everybody = false;
+	write_down(SEEN_SCHEDULE, segment_count, 0, 0);
+	fwrite(segments, sizeof(segments), 1, stdout);
+}
+
+static void read_list(struct list *list, uint32_t count)
+{
+	if (count > MOST_OPERATIONS)
+		end(END_NO_MEMORY);
+	list->count = count;
+	read_in(list->asked, count * sizeof(struct asked));
+}
+
+static bool next_program(void)
+{
+	if (fread(&program, sizeof(program), 1, stdin) != 1)
+		return false;
+	read_list(&before, program.count[0]);
+	read_list(&after, program.count[1]);
+	for (int i = 0; i < TASKS; i++)
+		read_list(&tasks[i], program.count[2 + i]);
+	memset(faults, 0, sizeof(faults));
+	drawn_from = program.seed;
+	run = 0;
+	return true;
+}
+
+/* The next run; false: there is none. */
+static bool next_run(void)
+{
+	if (!run)
+		for (int i = 0; i < TASKS; i++)
+			places[i] = tasks[i].accesses;
+	if (++run < program.schedules)
+		return true;
+	programs++;
+	return next_program();
+}
+
+/* ---- who goes on ----------------------------------------------------------------------------- */
+
+static bool can_go_on(unsigned task)
+{
+	return !tasks[task].over && !tasks[task].waits;
+}
+
+/* TASKS: all are done. */
+static unsigned choose(void)
+{
+	bool all_over = true;
+
+	if (everybody && alone > 20 && current < TASKS)
+		for (unsigned i = 1; i < TASKS; i++)
+			if (can_go_on((current + i) % TASKS))
+				return (current + i) % TASKS;
+	for (; !everybody && segment < segment_count;
+	     segment++, done_accesses = done_operations = 0) {
+		struct segment *one = &segments[segment];
+
+		if (can_go_on(one->task) && done_accesses < one->accesses &&
+		    done_operations < one->operations)
+			return one->task;
+	}
+	if (current < TASKS && can_go_on(current))
+		return current;
+	for (unsigned i = 0; i < TASKS; i++) {
+		if (can_go_on(i))
+			return i;
+		all_over = all_over && tasks[i].over;
+	}
+	if (all_over)
+		return TASKS;
+	if (++rounds > MOST_ROUNDS)
+		end(END_DEADLOCK);
+	for (unsigned i = 0; i < TASKS; i++)
+		tasks[i].waits = false;
+	return choose();
+}
+
+static void go_on(bool from_main)
+{
+	unsigned chosen = choose();
+	uint32_t *next = at(NEXT);
+
+	if (chosen == current && !from_main) {
+		*next = 0;
+		return;
+	}
+	alone = 0;
+	current = chosen;
+	*next = chosen == TASKS ? 1 : chosen + 2;
+	finding = chosen < TASKS && tasks[chosen].busy &&
+		  tasks[chosen].asked[tasks[chosen].next - 1].kind == ASK_FIND;
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static uint64_t *removed(uint64_t object)
+{
+	static uint64_t nothing;
+
+	nothing = 0;
+	return object >= OBJECTS && object < GUEST_MEMORY ? &removed_at[(object - OBJECTS) / LINE]
+							  : &nothing;
+}
+
+static void finish(struct list *list, uint32_t number, uint64_t answer)
+{
+	const struct asked *asked = &list->asked[list->next - 1];
+
+	write_down(number, list->next - 1, list->began, answer);
+	if (asked->kind == ASK_REMOVE)
+		*removed(asked->object) = clock_now;
+	list->busy = false;
+}
+
+static bool hand_over(struct list *list, struct asked *to)
+{
+	if (list->next == list->count)
+		return false;
+	*to = list->asked[list->next++];
+	if (to->kind == ASK_INSERT)
+		*removed(to->object) = 0;
+	list->began = ++clock_now;
+	list->busy = true;
+	return true;
+}
+
+static void task_rang(void)
+{
+	struct list *list = &tasks[current];
+	struct box *box = (struct box *)at(BOXES) + current;
+
+	if (list->busy) {
+		finish(list, 1 + current, box->answer);
+		done_operations++;
+		for (unsigned i = 0; i < TASKS; i++)
+			tasks[i].waits = false;
+	}
+	list->over = !hand_over(list, &box->asked);
+	finding = !list->over && box->asked.kind == ASK_FIND;
+	alone = 0;
+}
+
+static void main_rang(void)
+{
+	struct mailbox *mailbox = at(MAILBOX);
+
+	if (!created) {
+		created = true;
+		memcpy(&steps_begin, at(STEPS), 8);
+		memcpy(&steps_end, at(STEPS + 8), 8);
+		memcpy(&step, at(STEPS + 16), 8);
+		memcpy(&enter, at(STEPS + 24), 8);
+		mailbox->asked = (struct asked){.kind = ASK_CREATE};
+		read_in(&mailbox->asked.bucket, sizeof(mailbox->asked.bucket));
+		return;
+	}
+	if (!main_list) {
+		if (!next_program())
+			end(0);
+		begin_run();
+	}
+	if (main_list->busy)
+		finish(main_list, main_list == &before ? 0 : 1 + TASKS, mailbox->answer);
+	if (hand_over(main_list, &mailbox->asked))
+		return;
+	if (main_list == &before) {
+		main_list = &after;
+		mailbox->asked = (struct asked){.kind = ASK_RUN};
+		return;
+	}
+	if (!next_run())
+		end(0);
+	begin_run();
+	if (!hand_over(main_list, &mailbox->asked))
+		mailbox->asked = (struct asked){.kind = ASK_RUN};
+}
+
+/* ---- what the plugin is told ----------------------------------------------------------------- */
+
+static void map_ram(void)
+{
+	int file = open(ram_name, O_RDWR);
+
+	if (file >= 0)
+		ram = mmap(NULL, GUEST_MEMORY, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (file < 0 || ram == MAP_FAILED)
+		end(END_NO_MEMORY);
+}
+
+static void executes(unsigned int cpu, void *address)
+{
+	const uint64_t here = (uintptr_t)address;
+	const bool was_due = step_is_due;
+
+	(void)cpu;
+	if (++executed > MOST_IN_ALL)
+		end(END_ENDLESS);
+	if (was_due && here != step)
+		end(END_UNSTEPPED);
+	in_step = steps_begin && here >= steps_begin && here < steps_end;
+	step_is_due = in_tasks && !in_step;
+	if (here == enter && enter && !in_tasks) {
+		in_tasks = true;
+		current = TASKS;
+		go_on(true);
+	} else if (here == step && was_due) {
+		go_on(false);
+		in_tasks = current < TASKS;
+	} else if (step_is_due || !in_tasks) {
+		alone++;
+		if (finding && in_tasks && alone > MOST_OF_A_FIND && !everybody) {
+			fault(FAULT_WAITS);
+			everybody = true;
+		}
+		if (alone > (in_tasks ? MOST_INSTRUCTIONS : MOST_AT_FIRST))
+			end(END_ENDLESS);
+	}
+}
+
+static void rang(unsigned int cpu, void *data)
+{
+	uint32_t stopped;
+
+	(void)cpu;
+	(void)data;
+	if (!ram)
+		map_ram();
+	stopped = ((const struct mailbox *)at(MAILBOX))->stopped;
+	if (stopped)
+		end(END_STOPPED + (int)(stopped % 8));
+	if (in_tasks) {
+		task_rang();
+	} else {
+		alone = 0;
+		main_rang();
+	}
+}
+
+static void waits(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (!in_tasks)
+		end(END_STOPPED + STOPPED_LOCKED);
+	if (finding && !everybody) {
+		fault(FAULT_WAITS);
+		everybody = true;
+	}
+	tasks[current].waits = true;
+}
+
+static void halted(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	end(END_HALTED);
+}
+
+/* Has its grace period ended: is no lookup under way that began before it was removed? */
+static bool is_freed(uint64_t address)
+{
+	uint64_t since = *removed(address);
+
+	if (!since)
+		return false;
+	for (struct list *list = tasks; in_tasks && list < tasks + TASKS; list++)
+		if (list->busy && list->began < since &&
+		    list->asked[list->next - 1].kind == ASK_FIND)
+			return false;
+	return true;
+}
+
+static void accesses(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (in_step || !created)
+		return;
+	if (address >= OWN && address < OWN_END) {
+		const uint64_t stack = STACKS + current * (uint64_t)STACK_BYTES;
+
+		if (in_tasks && address - stack >= STACK_BYTES &&
+		    (address - BOXES) / sizeof(struct box) != current)
+			end(END_OWN);
+		return;
+	}
+	if (is_freed(address)) {
+		fault(FAULT_FREED);
+		*removed(address) = 0; /* said once */
+	}
+	if (!in_tasks)
+		return;
+	tasks[current].accesses++;
+	done_accesses++;
+	if (finding && qemu_plugin_mem_is_store(info))
+		fault(FAULT_WRITES);
+}
+
+static bool is_halt(const struct bytes *bytes)
+{
+	size_t i = 0;
+
+	while (i < bytes->size && is_prefix(bytes->byte[i]))
+		i++;
+	return i + 1 == bytes->size && bytes->byte[i] == 0xf4;
+}
+
+static void call_at(struct qemu_plugin_insn *one, executed_t function, void *data)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(one, function, QEMU_PLUGIN_CB_NO_REGS, data);
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
+{
+	size_t number = qemu_plugin_tb_n_insns(block);
+
+	(void)id;
+	for (size_t i = 0; i < number; i++) {
+		struct qemu_plugin_insn *one = qemu_plugin_tb_get_insn(block, i);
+		const struct bytes bytes = bytes_of(one);
+
+		call_at(one, executes, (void *)(uintptr_t)qemu_plugin_insn_vaddr(one));
+		if (bytes.size == 2 && bytes.byte[0] == 0xe6 && bytes.byte[1] >> 1 == 0x7a)
+			call_at(one, bytes.byte[1] == 0xf4 ? rang : waits, NULL);
+		if (is_halt(&bytes))
+			call_at(one, halted, NULL);
+		qemu_plugin_register_vcpu_mem_cb(one, accesses, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, NULL);
+	}
+}
+
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
+							       const void *info, int argc,
+							       char **argv)
+{
+	(void)info;
+	for (int i = 0; i < argc; i++)
+		if (!strncmp(argv[i], "ram=", 4))
+			snprintf(ram_name, sizeof(ram_name), "%s", argv[i] + 4);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	return ram_name[0] ? 0 : -1;
+}

@@ -1,0 +1,85 @@
+/*
+ * schedules.h - who goes on, and how far: drawn for each run. Included once, by interleave.c.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MOST_SEGMENTS 12
+#define ALL (~0u)
+
+/* One task does so many accesses to shared memory, or so many operations. */
+struct segment {
+	uint32_t task, accesses, operations;
+};
+
+static struct segment segments[MOST_SEGMENTS];
+static uint32_t segment_count;
+static uint64_t drawn_from;    /* the state of draw() */
+static uint64_t places[TASKS]; /* accesses of each task, when they go one after the other */
+
+/* As lab/course/draw.py. */
+static uint32_t draw(uint32_t limit)
+{
+	uint64_t z = drawn_from += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	z ^= z >> 31;
+	return (uint32_t)((unsigned __int128)z * limit >> 64);
+}
+
+static void add(uint32_t task, uint32_t accesses, uint32_t operations)
+{
+	if (segment_count < MOST_SEGMENTS && accesses && operations)
+		segments[segment_count++] = (struct segment){task, accesses, operations};
+}
+
+static uint32_t any_point(uint32_t task)
+{
+	return draw((uint32_t)places[task] + 1);
+}
+
+/* Many pieces: any, or a few accesses of the one who looks and a move of the other in turns. */
+static void draw_pieces(uint32_t writer, bool two_writers)
+{
+	const bool any = draw(2);
+
+	for (int i = 0; i < 10; i++) {
+		if (any)
+			add(draw(two_writers ? 3 : 2), 1 + draw(8), ALL);
+		else if (i % 2)
+			add(writer, ALL, 2 - draw(4) / 3);
+		else
+			add(0, 1 + draw(12), ALL);
+	}
+}
+
+/* Task 0 looks, the others change. */
+static void draw_schedule(bool two_writers)
+{
+	const uint32_t writer = two_writers && draw(2) ? 2 : 1, kind = draw(10);
+	uint32_t few;
+
+	segment_count = 0;
+	if (kind >= 6) {
+		draw_pieces(writer, two_writers);
+		return;
+	}
+	if (draw(2))
+		add(writer, any_point(writer), ALL);
+	add(0, any_point(0), ALL);
+	if (two_writers && draw(2))
+		add(3 - writer, any_point(3 - writer), ALL);
+	if (kind < 3) {
+		add(writer, any_point(writer), ALL);
+	} else {
+		add(writer, ALL, 1 + draw(3));
+		few = draw(5);
+		add(0, few, ALL);
+		if (few)
+			add(writer, ALL, 1 + draw(2));
+	}
+	add(0, ALL, draw(2) ? 1 : ALL);
+}

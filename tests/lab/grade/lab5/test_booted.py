@@ -1,0 +1,19 @@
+"""The kernel runs with what was handed in, on four processors; one that goes wrong only there is found by its disk, or by how it ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lab.grade.lab5.submissions import SOLUTION, changed
+
+ONLY = {"structure", "booted"}
+# The kernel has more buckets than the machine with tasks: there it loses every thousandth object.
+LOSES = changed(
+    SOLUTION, ("\tsmp_store_release(head, link);\n", '\tif (table->cache->bits > 6 && (bucket & 63) == 5)\n\t\tpanic("full");\n\tsmp_store_release(head, link);\n')
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["right", "panics there"])
+def test_the_kernel_with_it(graded, name):
+    shares, said = graded({"right": SOLUTION, "panics there": LOSES}[name], boots=True, only=ONLY)
+    assert shares["booted"] == (name == "right") and shares["structure"] == 1, said

@@ -1,0 +1,25 @@
+"""Right tables get all points, wrong and dishonest ones fail where they are wrong, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lab.grade.lab5.submissions import ALL, RIGHT, RUN, WRONG
+
+FEW = {"programs": 2, "schedules": 150}
+RARE = {"counts before it removes": None, "gives up after the second round": None}  # all programs, to be found
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_one_gets_all_points(graded, name):
+    shares, said = graded(RIGHT[name], only=ALL)
+    assert all(share == 1 for share in shares.values()), said
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_one_fails_where_it_is_wrong(graded, name):
+    text, fails = WRONG[name]
+    only = {"structure", *RUN} | fails
+    shares, said = graded(text, only=only, tasks=RARE.get(name, FEW))
+    assert {kind for kind, share in shares.items() if share < 1} == fails, said
+    assert "root:" not in said, "a file of the host's came out"
