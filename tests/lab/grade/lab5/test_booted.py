@@ -13,6 +13,7 @@ LOSES = changed(
 )  # fmt: skip
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", ["right", "panics there"])
 def test_the_kernel_with_it(graded, name):
     shares, said = graded({"right": SOLUTION, "panics there": LOSES}[name], boots=True, only=ONLY)

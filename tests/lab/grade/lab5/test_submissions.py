@@ -10,12 +10,14 @@ FEW = {"programs": 2, "schedules": 150}
 RARE = {"counts before it removes": None, "gives up after the second round": None}  # all programs, to be found
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_one_gets_all_points(graded, name):
     shares, said = graded(RIGHT[name], only=ALL)
     assert all(share == 1 for share in shares.values()), said
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_fails_where_it_is_wrong(graded, name):
     text, fails = WRONG[name]

@@ -11,12 +11,14 @@ from tests.lab.grade.lab6.conftest import ASKED, IN_TURN, SMALL
 from tests.lab.grade.lab6.submissions import RIGHT, WRONG
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_one_gets_all_points(graded, name):
     shares, said = graded(RIGHT[name], ASKED | IN_TURN | (frozenset() if name == "one place each" else SMALL))
     assert all(share == 1 for share in shares.values()), said
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_fails_where_it_is_wrong(graded, name, monkeypatch):
     text, kinds, fails = WRONG[name]
