@@ -368,69 +368,82 @@ class Storm:
     states: list[list[list[int]]]  # [changes done][worker][question]
 
 
+@dataclass
+class Ground:
+    """Places of a script where things change: chains of folders, each with a file at its end, as Script.chain() makes them."""
+
+    opened: list[str]  # a folder of it is closed, and opened again
+    moved: list[str]  # a folder of it goes elsewhere, to @away, and comes back
+    away: str
+    one: list[str]  # its first folder and @other change places
+    other: str
+    replaced: str  # a file, over which others are renamed
+    still: list[str]  # nothing happens to it
+    named: str  # a file that has this name, or the next
+    renamed: str
+
+
+def _ground(script: Script) -> Ground:
+    opened, moved = script.chain(script.top, 4), script.chain(script.top, 4)
+    away = f"{script.top}/{script.name()}"
+    one, other = script.chain(script.top, 3), script.folder(script.top)
+    inside = script.folder(other, name=one[1].rpartition("/")[2])
+    inside = script.folder(inside, name=one[2].rpartition("/")[2])
+    script.file(inside, name=one[3].rpartition("/")[2])
+    replaced = script.chain(script.top, 3)[-1]
+    still = script.chain(script.top, 5)
+    *_, above, named = script.chain(script.top, 3)
+    return Ground(opened, moved, away, one, other, replaced, still, named, f"{above}/{script.name()}")
+
+
 def storm(draw: Draw) -> Storm:
     """Three workers on as many CPUs, and who changes things on a fourth."""
     script = Script(draw)
     for which in (1, 3, draw.pick((2, 4))):
         script.user(which, script.top)
-    opened = script.chain(script.top, 4)  # a directory of it is closed, and opened again
-    moved = script.chain(script.top, 4)  # a directory of it goes elsewhere, and comes back
-    away = f"{script.top}/{script.name()}"
-    one, other = script.chain(script.top, 3), script.folder(script.top)  # these change places
-    inside = script.folder(other, name=one[1].rpartition("/")[2])
-    inside = script.folder(inside, name=one[2].rpartition("/")[2])
-    script.file(inside, name=one[3].rpartition("/")[2])
-    replaced = script.chain(script.top, 3)[-1]  # a file, over which others are renamed
-    still = script.chain(script.top, 5)  # nothing happens to it
-    *_, above, named = script.chain(script.top, 3)  # a file that has the one name, or the other
-    renamed = f"{above}/{script.name()}"
-    paths = [
-        named,
-        renamed,
-        opened[-1],
-        moved[-1],
-        f"{away}/{below(moved[-1], moved[1])}",
-        one[-1],
-        replaced,
-        still[-1],
-    ]
+    at = _ground(script)
+    there = f"{at.away}/{below(at.moved[-1], at.moved[1])}"
+    paths = [at.named, at.renamed, at.opened[-1], at.moved[-1], there, at.one[-1], at.replaced, at.still[-1]]
     for path in paths:
         script.questions.append(("s", path))
-    script.questions.append(("s", below(opened[-1], script.top)))
-    script.questions.append(("r", below(still[-1], script.top)))
+    script.questions.append(("s", below(at.opened[-1], script.top)))
+    script.questions.append(("r", below(at.still[-1], script.top)))
     script.lines += [f"question {kind} {path}" for kind, path in script.questions]
     script.lines.append(f"storm 0 {len(script.questions) - 1}")
     states = [_answers(script)]
-
-    def change(*words: str) -> None:
+    for words in _changes(script, at):
         script.change(*words)
         states.append(_answers(script))
+    script.lines.append("calm")
+    return Storm(script, states)
 
+
+def _changes(script: Script, at: Ground) -> Iterator[tuple[str, ...]]:
+    """CHANGES of them, the words of each."""
+    draw = script.draw
     is_away = closed = is_renamed = False
     for _ in range(CHANGES):
         which = draw.below(11)
         if which == 0:
             closed = not closed
-            change("chmod", opened[2], draw.pick(("700", "000")) if closed else "755")
+            yield "chmod", at.opened[2], draw.pick(("700", "000")) if closed else "755"
         elif which == 1:
             is_away = not is_away
-            change("rename", *((moved[1], away) if is_away else (away, moved[1])))
+            yield "rename", *((at.moved[1], at.away) if is_away else (at.away, at.moved[1]))
         elif which == 2:
-            change("exchange", one[0], other)
+            yield "exchange", at.one[0], at.other
         elif which == 3:
             file = f"{script.top}/{script.name()}"
-            change("file", file, "644", str(draw.between(LEAST_SIZE, 1 << 30)))
-            change("rename", file, replaced)
+            yield "file", file, "644", str(draw.between(LEAST_SIZE, 1 << 30))
+            yield "rename", file, at.replaced
         elif which < 10:
             is_renamed = not is_renamed
-            change("rename", *((named, renamed) if is_renamed else (renamed, named)))
+            yield "rename", *((at.named, at.renamed) if is_renamed else (at.renamed, at.named))
         else:
-            above = still[draw.between(0, 3)]
+            above = at.still[draw.between(0, 3)]
             file = script.name()
-            change("file", f"{above}/{file}", "644", str(LEAST_SIZE))
-            change("unlink", f"{above}/{file}")
-    script.lines.append("calm")
-    return Storm(script, states)
+            yield "file", f"{above}/{file}", "644", str(LEAST_SIZE)
+            yield "unlink", f"{above}/{file}"
 
 
 def _answers(script: Script) -> list[list[int]]:
