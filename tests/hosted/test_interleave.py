@@ -72,8 +72,8 @@ PLANTED = {
     "toy_two_locks": ("data race on static data", "count_other"),
     "toy_no_release": ("data race on static data", "publish_too_early"),
     "toy_lost_wakeup": ("deadlock: all tasks wait", "await_badly"),
-    "table_moved": ("data race on", "T(insert)"),
-    "table_removed": ("data race on", ""),
+    "table_moved": ("data race on", "toy_table_insert"),
+    "table_removed": ("data race on", "toy_table_remove"),
     "toy_freed": ("of memory of kmalloc()", "drop_box"),
 }
 

@@ -24,8 +24,13 @@ struct key {
 #define TABLE_KEY struct key
 #ifdef LOCKLESS
 #define TABLE_LOCK_HEADER "hash/lock/rcu.h"
+/* An object's key may change while somebody looks at the object where it was. */
+#define READ_KEY(word) READ_ONCE(word)
+#define WRITE_KEY(word, value) WRITE_ONCE(word, value)
 #else
 #define TABLE_LOCK_HEADER "hash/lock/global.h"
+#define READ_KEY(word) (word)
+#define WRITE_KEY(word, value) ((word) = (value))
 #endif
 #include TABLE_HEADER
 
@@ -39,7 +44,7 @@ const unsigned table_object_bytes = sizeof(struct object);
 
 static __always_inline int compare(const struct object *object, const struct key *key)
 {
-	const u64 first = READ_ONCE(object->first), second = READ_ONCE(object->second);
+	const u64 first = READ_KEY(object->first), second = READ_KEY(object->second);
 
 	++*key->compares;
 	if (second != key->second)
@@ -60,8 +65,8 @@ void table_create(unsigned bits)
 
 void table_insert(const struct asked *asked, struct object *object)
 {
-	WRITE_ONCE(object->first, asked->first); /* there may be who looks at it where it was */
-	WRITE_ONCE(object->second, asked->second);
+	WRITE_KEY(object->first, asked->first);
+	WRITE_KEY(object->second, asked->second);
 	T(lock)(&table, &root, asked->bucket);
 	T(insert)(&table, &root, asked->bucket, object);
 	T(unlock)(&table, &root, asked->bucket);
