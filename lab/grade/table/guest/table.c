@@ -44,11 +44,13 @@ const unsigned table_object_bytes = sizeof(struct object);
 
 static __always_inline int compare(const struct object *object, const struct key *key)
 {
-	const u64 first = READ_KEY(object->first), second = READ_KEY(object->second);
-
 	++*key->compares;
+	const u64 second = READ_KEY(object->second);
+
 	if (second != key->second)
 		return second < key->second ? -1 : 1;
+	const u64 first = READ_KEY(object->first);
+
 	if (first != key->first)
 		return first < key->first ? -1 : 1;
 	return 0;
