@@ -20,7 +20,7 @@ from lab.grade.function.oracle import COMPILE
 from lab.grade.lockless.programs import BITS, Done, Program
 from lab.grade.sandbox import Limits, Outcome
 from lab.grade.table import build, machine
-from lab.run.qemu.plugin import INSTRUCTION, plugin
+from lab.run.qemu.plugin import plugin
 
 GUEST = Path(__file__).parent / "guest"
 MEMORY = machine.MEMORY
@@ -52,9 +52,7 @@ PLUGIN_LOCK = Lock()
 
 @cache
 def _interleave() -> Path:
-    return plugin(
-        GUEST / "interleave.c", INSTRUCTION, GUEST / "tasks.h", GUEST / "schedules.h", build.GUEST / "mailbox.h"
-    )
+    return plugin(GUEST / "interleave.c", *machine.WATCHED, GUEST / "tasks.h", GUEST / "schedules.h")
 
 
 def interleave() -> Path:

@@ -28,6 +28,7 @@ from lab.run.qemu.plugin import INSTRUCTION, plugin
 Seen = npt.NDArray[Any]  # of SEEN, one for each operation
 SEEN = np.dtype([("answer", "<u8"), ("instructions", "<u4"), ("steps", "<u4"), ("compares", "<u4"), ("lines", "<u4")])
 MEMORY = 64 << 20  # guest/mailbox.h
+WATCHED = (INSTRUCTION, GUEST / "watched.h", GUEST / "mailbox.h")  # what a plugin includes that watches such a guest
 
 MACHINE = Limits(
     seconds=90, cpu=60, memory=4 << 30, processes=32, file=MEMORY, output=0, scratch=MEMORY + (16 << 20), files=256
@@ -35,7 +36,7 @@ MACHINE = Limits(
 # Addresses without end: the sanitizer's shadow. What limits the process is in guest/hosted.c.
 HOSTED = Limits(seconds=40, cpu=20, memory=1 << 47, processes=2, file=1 << 16, output=0, scratch=1 << 20, files=16)
 
-# enum end (guest/witness.c), with enum stopped.
+# enum end (guest/watched.h), with enum stopped.
 ENDS = {
     21: "it was ended after 20,000,000 instructions for one operation, or 200,000,000 for all: it never ends, or is far slower than it should be",
     22: "it stops the processor",
@@ -60,7 +61,7 @@ def broken(ended: Ended) -> LabError:
 
 @cache
 def _witness() -> Path:
-    return plugin(GUEST / "witness.c", INSTRUCTION, GUEST / "mailbox.h")
+    return plugin(GUEST / "witness.c", *WATCHED)
 
 
 def witness() -> Path:

@@ -6,20 +6,16 @@
  *
  * Argument: ram=FILE, the guest's memory. On standard input: the bits of the table, then programs
  * (struct program with its operations); each is run by many schedules. Records (struct seen) go to
- * standard output. The machine ends with status 0 when all was run; other ends: enum end.
+ * standard output. The machine ends with status 0 when all was run; other ends: enum end (watched.h),
+ * enum end_of_tasks.
  *
  * The guest's tasks run with the trap flag. Each instruction outside of contexts.S has to be
  * followed by contexts_step: who turns that off, or changes the machine's own memory, ends it. So
  * nothing is done between two points at which we choose.
  */
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "../../../run/qemu/instruction.h"
-#include "../../table/guest/mailbox.h"
+#include "../../table/guest/watched.h"
 #include "tasks.h"
 
 #include "schedules.h"
@@ -32,15 +28,7 @@
 #define MOST_ROUNDS 1000 /* in which all tasks wait */
 #define MOST_FAULTS 4	 /* of a kind that are written down for a program */
 
-enum end {
-	END_NO_MEMORY = 20,
-	END_ENDLESS,
-	END_HALTED,
-	END_STOPPED,
-	END_DEADLOCK = 31,
-	END_UNSTEPPED,
-	END_OWN
-};
+enum end_of_tasks { END_DEADLOCK = 31, END_UNSTEPPED, END_OWN }; /* behind enum end */
 
 enum fault { FAULT_FREED, FAULT_WRITES, FAULT_WAITS, FAULTS };
 #define SEEN_SCHEDULE 99 /* a record of this task: what comes is of another run */
@@ -77,14 +65,6 @@ static bool everybody;			   /* all go on in turns: one has waited for another */
 static uint32_t rounds;
 static uint64_t removed_at[(GUEST_MEMORY - OBJECTS) / LINE]; /* 0: may be used */
 static uint64_t steps_begin, steps_end, step, enter;
-static uint8_t *ram;
-static char ram_name[4096];
-
-static void end(int status)
-{
-	fflush(stdout);
-	_exit(status);
-}
 
 static void *at(uint64_t address)
 {
@@ -307,16 +287,6 @@ static void main_rang(void)
 
 /* ---- what the plugin is told ----------------------------------------------------------------- */
 
-static void map_ram(void)
-{
-	int file = open(ram_name, O_RDWR);
-
-	if (file >= 0)
-		ram = mmap(NULL, GUEST_MEMORY, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	if (file < 0 || ram == MAP_FAILED)
-		end(END_NO_MEMORY);
-}
-
 static void executes(unsigned int cpu, void *address)
 {
 	const uint64_t here = (uintptr_t)address;
@@ -379,13 +349,6 @@ static void waits(unsigned int cpu, void *data)
 	tasks[current].waits = true;
 }
 
-static void halted(unsigned int cpu, void *data)
-{
-	(void)cpu;
-	(void)data;
-	end(END_HALTED);
-}
-
 /* Has its grace period ended: is no lookup under way that began before it was removed? */
 static bool is_freed(uint64_t address)
 {
@@ -426,15 +389,6 @@ static void accesses(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr
 		fault(FAULT_WRITES);
 }
 
-static bool is_halt(const struct bytes *bytes)
-{
-	size_t i = 0;
-
-	while (i < bytes->size && is_prefix(bytes->byte[i]))
-		i++;
-	return i + 1 == bytes->size && bytes->byte[i] == 0xf4;
-}
-
 static void call_at(struct qemu_plugin_insn *one, executed_t function, void *data)
 {
 	qemu_plugin_register_vcpu_insn_exec_cb(one, function, QEMU_PLUGIN_CB_NO_REGS, data);
@@ -464,9 +418,5 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
 							       char **argv)
 {
 	(void)info;
-	for (int i = 0; i < argc; i++)
-		if (!strncmp(argv[i], "ram=", 4))
-			snprintf(ram_name, sizeof(ram_name), "%s", argv[i] + 4);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
-	return ram_name[0] ? 0 : -1;
+	return watch_guest(id, argc, argv, translated);
 }

@@ -5,26 +5,18 @@
  *
  * Argument: ram=FILE, the guest's memory, which the plugin maps as well. Operations (struct asked)
  * come on standard input; for each answer a struct seen goes to standard output. When there are no
- * more the machine ends, with status 0. So it does if the guest resets it; other ends: enum end.
+ * more the machine ends, with status 0. So it does if the guest resets it; other ends: enum end (watched.h).
  *
  * The guest rings by `outb %al, $0xf4`, wherever that stands. An answer is what is in the mailbox
  * then, and the next operation is there only afterwards: nobody works ahead. Instructions are
  * counted by translated block as it is entered. Memory is counted in lines that were read or
  * written since the table was created, without those of the objects that it was given.
  */
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "../../../run/qemu/instruction.h"
-#include "mailbox.h"
+#include "watched.h"
 
 /* Thousands are many for one operation, and ten millions for a hundred thousand operations. */
 #define MOST_INSTRUCTIONS 20000000
 #define MOST_IN_ALL 200000000
-
-enum end { END_NO_MEMORY = 20, END_ENDLESS, END_HALTED, END_STOPPED };
 
 struct seen {
 	uint64_t answer;
@@ -35,14 +27,6 @@ static uint64_t executed; /* instructions since the last operation was handed ov
 static uint64_t before;	  /* and before that */
 static uint32_t lines, rings;
 static uint8_t used[GUEST_MEMORY / LINE];
-static uint8_t *ram;
-static char ram_name[4096];
-
-static void end(int status)
-{
-	fflush(stdout);
-	_exit(status);
-}
 
 static void count(unsigned int cpu, void *number)
 {
@@ -50,23 +34,6 @@ static void count(unsigned int cpu, void *number)
 	executed += (uintptr_t)number;
 	if (executed > MOST_INSTRUCTIONS || before + executed > MOST_IN_ALL)
 		end(END_ENDLESS);
-}
-
-static void halted(unsigned int cpu, void *data)
-{
-	(void)cpu;
-	(void)data;
-	end(END_HALTED); /* no interrupt would ever wake it */
-}
-
-static void map_ram(void)
-{
-	int file = open(ram_name, O_RDWR);
-
-	if (file >= 0)
-		ram = mmap(NULL, GUEST_MEMORY, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	if (file < 0 || ram == MAP_FAILED)
-		end(END_NO_MEMORY);
 }
 
 static void write_down(const struct mailbox *mailbox)
@@ -126,15 +93,6 @@ static void touched(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addre
 	}
 }
 
-static bool is_halt(const struct bytes *bytes)
-{
-	size_t i = 0;
-
-	while (i < bytes->size && is_prefix(bytes->byte[i]))
-		i++;
-	return i + 1 == bytes->size && bytes->byte[i] == 0xf4;
-}
-
 static void watch(struct qemu_plugin_insn *instruction)
 {
 	struct bytes bytes = bytes_of(instruction);
@@ -165,9 +123,5 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
 							       char **argv)
 {
 	(void)info;
-	for (int i = 0; i < argc; i++)
-		if (!strncmp(argv[i], "ram=", 4))
-			snprintf(ram_name, sizeof(ram_name), "%s", argv[i] + 4);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
-	return ram_name[0] ? 0 : -1;
+	return watch_guest(id, argc, argv, translated);
 }
