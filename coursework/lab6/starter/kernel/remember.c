@@ -3,6 +3,7 @@
 
 #include "fs/file/file_table.h"
 #include "fs/path/dcache.h"
+#include "fs/path/direct/below.h"
 #include "fs/path/direct/find.h"
 #include "hash/cache.h"
 
@@ -165,37 +166,21 @@ void direct_remember(const struct lockless_walk *walk, int dfd, const char *name
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
+static void forget(struct dentry *child, const struct dentry *parent, void *mounts)
+{
+	(void)parent;
+	pathcache_forget(child);
+	*(bool *)mounts |= READ_ONCE(child->flags) & D_MOUNTED;
+}
+
 /* All that is cached below @top is to be forgotten; does it have mounts? */
 static bool forget_below(struct dentry *top)
 {
-	struct dentry *parent = top, *child;
-	struct list_head *link;
 	bool mounts = false;
 
 	guard(spinlock, &dentry_tree_lock);
-	spin_lock(&parent->lock);
-	link = parent->children.next;
-	for (;;) {
-		while (link != &parent->children) {
-			child = list_entry(link, struct dentry, child_link);
-			pathcache_forget(child);
-			mounts |= READ_ONCE(child->flags) & D_MOUNTED;
-			link = link->next;
-			if (list_empty(&child->children))
-				continue;
-			spin_unlock(&parent->lock); /* down */
-			parent = child;
-			spin_lock(&parent->lock);
-			link = parent->children.next;
-		}
-		spin_unlock(&parent->lock);
-		if (parent == top)
-			return mounts;
-		child = parent; /* up, and on behind it, or once more if it is gone */
-		parent = child->parent;
-		spin_lock(&parent->lock);
-		link = child->child_link.next ?: parent->children.next;
-	}
+	visit_all_below(top, forget, &mounts);
+	return mounts;
 }
 
 void direct_change_begin(struct dentry *dentry)
