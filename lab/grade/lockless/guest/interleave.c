@@ -6,8 +6,8 @@
  *
  * Argument: ram=FILE, the guest's memory. On standard input: the bits of the table, then programs
  * (struct program with its operations); each is run by many schedules. Records (struct seen) go to
- * standard output. The machine ends with status 0 when all was run; other ends: enum end (watched.h),
- * enum end_of_tasks.
+ * standard output. The machine ends with status 0 when all was run; other ends: enum end
+ * (watched.h), enum end_of_tasks.
  *
  * The guest's tasks run with the trap flag. Each instruction outside of contexts.S has to be
  * followed by contexts_step: who turns that off, or changes the machine's own memory, ends it. So

@@ -5,7 +5,8 @@
  *
  * Argument: ram=FILE, the guest's memory, which the plugin maps as well. Operations (struct asked)
  * come on standard input; for each answer a struct seen goes to standard output. When there are no
- * more the machine ends, with status 0. So it does if the guest resets it; other ends: enum end (watched.h).
+ * more the machine ends, with status 0. So it does if the guest resets it; other ends: enum end
+ * (watched.h).
  *
  * The guest rings by `outb %al, $0xf4`, wherever that stands. An answer is what is in the mailbox
  * then, and the next operation is there only afterwards: nobody works ahead. Instructions are
