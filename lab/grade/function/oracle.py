@@ -20,6 +20,7 @@ import numpy.typing as npt
 from lab.base.paths import TOP, LabError
 from lab.course.draw import Draw
 from lab.grade import sandbox
+from lab.grade.contents import contents, listed
 from lab.grade.sandbox import Limits, Outcome
 from lab.grade.work import Refused
 
@@ -129,32 +130,16 @@ def check_compiler(interface: Interface) -> None:
 
 def not_alone(folder: Path, own_name: str = "submission_answer") -> list[str]:
     """What of the compiled submission is more than the function @own_name: foreign symbols, memory to remember in, code before main()."""
+    found = contents(folder, "submission.o", COMPILE)
+    if found is None:
+        return ["what it compiles to cannot be read"]
     faults = []
-    names = sandbox.run(["nm", "--undefined-only", "-P", "/out/submission.o"], COMPILE, {folder / "out": "/out"})
-    foreign = {line.split()[0] for line in names.output.decode(errors="replace").splitlines() if line.split()}
-    if not names.good:
-        faults.append("what it compiles to cannot be read")
-    if foreign - FROM_KERNEL:
-        faults.append(f"it uses what is not its own: {', '.join(sorted(foreign - FROM_KERNEL)[:8])[:200]}")
-    sections = sandbox.run(["objdump", "-h", "-w", "/out/submission.o"], COMPILE, {folder / "out": "/out"})
-    others = []
-    for line in sections.output.decode(errors="replace").splitlines():
-        words = line.split()
-        there = len(words) > 6 and words[0].isdecimal() and "ALLOC" in line and int(words[2], 16) > 0
-        if there and not (words[1].startswith(ONLY_READ) and "READONLY" in line):
-            others.append(words[1][:40])
-    if others:
-        faults.append(
-            f"it has variables that outlive a call, or code that runs by itself: section {', '.join(others[:5])}"
-        )
-    own = sandbox.run(
-        ["nm", "--defined-only", "--extern-only", "-P", "/out/submission.o"], COMPILE, {folder / "out": "/out"}
-    )
-    names_of_own = {line.split()[0] for line in own.output.decode(errors="replace").splitlines() if line.split()}
-    if names_of_own - {own_name}:
-        faults.append(
-            f"it defines what others can see, and is not `static inline`: {', '.join(sorted(names_of_own - {own_name})[:5])[:200]}"
-        )
+    if others := sorted(found.foreign - FROM_KERNEL):
+        faults.append(f"it uses what is not its own: {listed(others, 8)}")
+    if others := [one.name[:40] for one in found.sections if not (one.name.startswith(ONLY_READ) and one.read_only)]:
+        faults.append(f"it has variables that outlive a call, or code that runs by itself: section {listed(others, 5)}")
+    if others := sorted(found.visible - {own_name}):
+        faults.append(f"it defines what others can see, and is not `static inline`: {listed(others, 5)}")
     return faults
 
 

@@ -11,6 +11,7 @@ from threading import Lock
 from lab.base.choose import load_choose
 from lab.base.paths import TOP, LabError
 from lab.grade import sandbox
+from lab.grade.contents import contents, listed
 from lab.grade.function.oracle import COMPILE, KERNEL_FLAGS
 from lab.grade.sandbox import Outcome
 
@@ -132,29 +133,16 @@ def check_compiler() -> None:
             )
 
 
-def _words(folder: Path, command: list[str]) -> list[list[str]] | None:
-    outcome = sandbox.run(command, COMPILE, {folder / "out": "/out"})
-    return (
-        [line.split() for line in outcome.output.decode(errors="replace").splitlines() if line.split()]
-        if outcome.good
-        else None
-    )
-
-
 def not_alone(folder: Path) -> list[str]:
     """What of the compiled structure is more than one: foreign symbols, functions for others, code that runs by itself."""
-    foreign = _words(folder, ["nm", "--undefined-only", "-P", "/out/table.o"])
-    own = _words(folder, ["nm", "--defined-only", "--extern-only", "-P", "/out/table.o"])
-    sections = _words(folder, ["objdump", "-h", "-w", "/out/table.o"])
-    if foreign is None or own is None or sections is None:
+    found = contents(folder, "table.o", COMPILE)
+    if found is None:
         return ["what it compiles to cannot be read"]
     faults = []
-    if others := sorted({line[0] for line in foreign} - FROM_OTHERS):
-        faults.append(f"it uses what is not its own: {', '.join(others[:8])[:200]}")
-    if others := sorted({line[0] for line in own} - ITS_OWN):
-        faults.append(f"it defines what others can see, and is not static: {', '.join(others[:5])[:200]}")
-    there = [line[1] for line in sections if len(line) > 6 and line[0].isdecimal() and "ALLOC" in " ".join(line[7:])]
-    sizes = {line[1]: int(line[2], 16) for line in sections if len(line) > 6 and line[0].isdecimal()}
-    if others := [name[:40] for name in there if sizes[name] and not name.startswith(DATA)]:
-        faults.append(f"it has code that runs by itself, or data of another kind: section {', '.join(others[:5])}")
+    if others := sorted(found.foreign - FROM_OTHERS):
+        faults.append(f"it uses what is not its own: {listed(others, 8)}")
+    if others := sorted(found.visible - ITS_OWN):
+        faults.append(f"it defines what others can see, and is not static: {listed(others, 5)}")
+    if others := [one.name[:40] for one in found.sections if not one.name.startswith(DATA)]:
+        faults.append(f"it has code that runs by itself, or data of another kind: section {listed(others, 5)}")
     return faults
