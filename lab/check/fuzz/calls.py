@@ -33,8 +33,11 @@ BY_NAME = {
     "message": "M",
 }
 
-# What a rename has replaced on ext2 is free after a second commit (fs/ext2/commit.c).
-SETTLED = "sync; sync; echo 3 > /proc/sys/vm/drop_caches; echo 3 > /proc/sys/vm/drop_caches; cat /proc/slabinfo"
+# What ext2 lets go of is free after the second commit behind that (fs/ext2/commit.c): what a rename has replaced behind the
+# rename, and an inode that only the caches still kept behind the first dropping of them.
+SETTLED = (
+    "sync; sync; echo 3 > /proc/sys/vm/drop_caches; sync; sync; echo 3 > /proc/sys/vm/drop_caches; cat /proc/slabinfo"
+)
 
 
 def call_table() -> str:
