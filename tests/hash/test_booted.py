@@ -82,7 +82,7 @@ def test_sizes_from_the_command_line(cw_run):
     }
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 def test_pages_in_trees_and_ticket_locks(cw, tmp_path, monkeypatch):
     """Two choices that know nothing of each other, in one debug kernel: it is for four CPUs, and the machine has six.
 

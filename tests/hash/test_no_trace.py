@@ -92,7 +92,7 @@ def make_planted(tree):
     path.write_text(text)
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 def test_nothing_of_the_counting_is_left(tree):
     """One test, since all of it needs the same builds."""
     make(tree, "without", "HASH_STATS=n")

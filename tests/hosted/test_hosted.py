@@ -79,7 +79,7 @@ def other_tables() -> list[dict[str, str]]:
     ]
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 @pytest.mark.parametrize("tables", other_tables(), ids=lambda tables: "-".join(dict.fromkeys(tables.values())))
 def test_other_tables(tables):
     """The caches behave the same whatever structure their tables have."""
@@ -100,7 +100,7 @@ def test_other_tables(tables):
 PLAIN = ("test_locks", "test_smoke", "test_tasks", "test_spaces")
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 def test_without_checks_and_sanitizers():
     """As the kernel ships: no assertions, no lock-order checker; memory of tests lies where malloc() puts it."""
     output = OUTPUT.with_name(f"{OUTPUT.name}-plain")

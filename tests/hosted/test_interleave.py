@@ -147,25 +147,29 @@ def test_program(ring, program):
     passes(ring, program, RUNS.get(program, USUAL_RUNS))
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds("the ring in the other form")
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("program", OTHERS)
 def test_program_in_the_other_form(other_ring, program):
     passes(other_ring, program, USUAL_RUNS)
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds("the ring with direct lookup")
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("program", DIRECT)
 def test_program_with_direct_lookup(direct_ring, program):
     passes(direct_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds("the ring with tagged buckets")
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("program", TAGGED)
 def test_program_with_tagged_buckets(tagged_ring, program):
     passes(tagged_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds("the ring with complete directories")
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("program", NAMES)
 def test_program_with_complete_directories(names_ring, program):
     passes(names_ring, program, RUNS.get(program, USUAL_RUNS))

@@ -24,12 +24,16 @@ CALLS = {"stat 1", "stat 2", "stat 4", "stat 8", "open+close", "pread 4K", "crea
 LOOKUPS = {"page cache", "buffer cache", "inode cache", "dentry cache"}
 
 
-@pytest.fixture(scope="session", params=SETTINGS)
+@pytest.fixture(
+    scope="session", params=["default", pytest.param("others", marks=pytest.mark.builds("natively, other locks"))]
+)
 def program(request) -> Path:
     return native.program(SETTINGS[request.param])
 
 
-@pytest.fixture(scope="session", params=SETTINGS)
+@pytest.fixture(
+    scope="session", params=[pytest.param(n, marks=pytest.mark.builds(f"watched natively, {n}")) for n in SETTINGS]
+)
 def watched(request) -> Path:
     """The program with the thread sanitizer."""
     folder = output_folder().parent / f"{output_folder().name}-native-tsan-{request.param}"
@@ -106,7 +110,6 @@ def test_bad_arguments(program, arguments, message):
     assert result.returncode == 2 and message in result.stderr
 
 
-@pytest.mark.turns(4)
 @pytest.mark.parametrize("what", [["--mix", "8000"], ["--ms", "1"]], ids=["mix", "rows"])
 def test_nothing_races(watched, what):
     environment = {**os.environ, "TSAN_OPTIONS": "history_size=7 exitcode=0"}

@@ -67,7 +67,7 @@ def chosen(options: machine.Options, **others) -> dict:
     return {key: getattr(options, key) for key in ("packages", "add", "mem", "ext2", "environment")} | others
 
 
-@pytest.mark.turns(6)
+@pytest.mark.turns(10)
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "work", "cpus"), WAYS)
 def test_as_on_linux(cw_run, name, work, cpus):
@@ -79,7 +79,7 @@ def test_as_on_linux(cw_run, name, work, cpus):
     same(name, on_linux(name), result.output.decode(errors="replace"))
 
 
-@pytest.mark.turns(6)
+@pytest.mark.turns(10)
 @pytest.mark.long
 def test_eight_at_once_in_128_megabytes(cw_run):
     """With the kernel that checks itself; each of the eight says what it says alone."""

@@ -53,7 +53,7 @@ LOOKUPS = {
 }  # fmt: skip
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 def test_policies_prune_differently(kernel_of, tmp_path):
     """Counted runs: what is pruned and made again under memory pressure; what programs see is the same."""
     removed, outputs = {}, set()
@@ -79,7 +79,7 @@ def test_policies_prune_differently(kernel_of, tmp_path):
     assert len(set(removed.values())) == 3, removed
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 def test_lookups_are_inlined_or_called(kernel_of):
     inlined, called = kernel_of(), kernel_of("CACHE_LOOKUP_INLINE=n")
     for name, symbol in LOOKUPS.items():

@@ -17,6 +17,8 @@ from tests.musl import static_program
 HERE = Path(__file__).parent
 SCHEMES = {"others": ["DENTRY_LOCK=bucket", "INODE_LOCK=sequence", "BUFFER_LOCK=sequence", "PAGE_LOCK=rwlock"]}
 
+OTHERS = [pytest.param(name, marks=pytest.mark.builds(f"a kernel of {name} lock schemes")) for name in SCHEMES]
+
 # Files are read and found, and new ones come and go, while all caches are dropped again and again and the disk under
 # the file system is read, block by block.
 LOOKUPS = """
@@ -54,8 +56,8 @@ def kernel(tmp_path_factory) -> Callable[[str], str]:
     return build
 
 
-@pytest.mark.turns(4)
-@pytest.mark.parametrize("schemes", ["default", *SCHEMES])
+@pytest.mark.turns(2)
+@pytest.mark.parametrize("schemes", ["default", *OTHERS])
 def test_walks(cw, schemes, kernel, lockless, monkeypatch):
     """Nobody misses what always exists, or reaches what is forbidden; the debug kernel finds nothing at the end."""
     monkeypatch.setenv("CW_OUTPUT", debug_output() if schemes == "default" else kernel(schemes))
@@ -68,8 +70,8 @@ def test_walks(cw, schemes, kernel, lockless, monkeypatch):
     assert "lockless: ok" in output, output
 
 
-@pytest.mark.turns(4)
-@pytest.mark.parametrize("schemes", ["default", *SCHEMES])
+@pytest.mark.turns(2)
+@pytest.mark.parametrize("schemes", ["default", *OTHERS])
 def test_lookups(cw, schemes, kernel, monkeypatch):
     """What is there is found, and is what was looked for, while it is dropped and comes back; the disk is sound."""
     monkeypatch.setenv("CW_OUTPUT", debug_output() if schemes == "default" else kernel(schemes))
@@ -81,7 +83,7 @@ def test_lookups(cw, schemes, kernel, monkeypatch):
 
 
 @pytest.mark.turns(2)
-@pytest.mark.parametrize("schemes", SCHEMES)
+@pytest.mark.parametrize("schemes", OTHERS)
 @pytest.mark.parametrize("root", both.ROOTS)
 def test_sequences_as_on_linux(kernel, monkeypatch, root, schemes):
     """Links, mounts and dots in paths that are walked with references alone lead where Linux's walk leads."""

@@ -168,7 +168,7 @@ def test_who_may_what(cw_run, program, tmp_path, root, smp):
     assert sum(line.count("13") for line in said) > 300 and sum(line.count("0") for line in said) > 300
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 @pytest.mark.parametrize("lock", ["rcu", "bucket"])
 def test_who_may_what_by_the_walk(cw, program, tmp_path, monkeypatch, lock):
     """Without direct lookup: the same, by walks without locks and by those with."""

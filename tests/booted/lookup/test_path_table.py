@@ -34,7 +34,7 @@ MACHINES = (
 )
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 @pytest.mark.parametrize(("kernel", "root", "smp", "cmdline"), MACHINES)
 def test_nobody_gets_where_he_may_not(cw, tmp_path, monkeypatch, kernel, root, smp, cmdline):
     """As with the default structure and scheme, in a table as large as usual and in the smallest, on one and on four CPUs."""

@@ -43,7 +43,7 @@ def build(folder: Path, monkeypatch, *settings: str) -> None:
     monkeypatch.setenv("CW_BUILD", "no")
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 def test_a_collision_leads_nobody_where_he_may_not(cw, tmp_path, monkeypatch):
     """20,000 names that are not there, 16 bits, 16 buckets: of 2,048 files 39 are found by them, of their owner's; root finds more."""
     build(tmp_path, monkeypatch, "DCACHE_FASTPATH=y", "SIGNATURE_BITS=16")
@@ -56,7 +56,7 @@ def test_a_collision_leads_nobody_where_he_may_not(cw, tmp_path, monkeypatch):
     assert root["closed_found"] > 15 and root["reachable_found"] > 15, root
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 @pytest.mark.parametrize("name", SETTINGS)
 def test_nobody_gets_where_he_may_not(cw, registers, tmp_path, monkeypatch, name):
     """As with the default one; and a program's vector registers are its own, which AES instructions use."""

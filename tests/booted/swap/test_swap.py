@@ -49,7 +49,7 @@ def lines_of(result) -> list[str]:
     return [line for line in result.output.decode().replace("\r", "").splitlines() if "ok" in line]
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize(
     ("cpus", "kernel", "parts"),
     [(1, "full", PARTS), (2, "debug", ["forks", "rights", "off"]), (4, "full", ["together", "forks", "off"])],
@@ -63,7 +63,7 @@ def test_memory_of_twice_the_machine(cw_run, swapping, disk, cpus, kernel, parts
     assert lines_of(result) == [f"ok {part}" for part in [*parts, "end"]], result.output.decode()
 
 
-@pytest.mark.turns(4)
+@pytest.mark.turns(8)
 @pytest.mark.parametrize(
     ("cpus", "kernel", "parts"),
     [
@@ -86,7 +86,7 @@ def test_filling(cw_run, filling, disk, cpus, kernel, parts):
     assert lines_of(result) == [f"ok {part}" for part in [*parts, "end"]], result.output.decode()
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 def test_a_table_of_its_own(cw, swapping, disk, tmp_path, monkeypatch):
     """As a debug kernel; what the table says of itself is in all reports. Other structures: tests/hosted/test_hosted.py."""
     monkeypatch.setenv("CW_OUTPUT", str(tmp_path / "build"))

@@ -10,10 +10,21 @@ import pytest
 from lab.base import commit
 from lab.base.paths import TOP
 from lab.check.runtests import drawn
+from tests import draw
 from tests.draw import takes_part
 
 HEAD = commit.head()
 FILE = "tests/booted/swap/test_swap.py"
+
+
+class Item:
+    """What draw.left_out() asks of a test."""
+
+    def __init__(self, nodeid: str, marks: list[pytest.Mark]):
+        self.nodeid, self.marks = nodeid, marks
+
+    def get_closest_marker(self, name: str) -> pytest.Mark | None:
+        return next((mark for mark in self.marks if mark.name == name), None)
 
 
 def test_each_row_is_drawn_as_often():
@@ -61,6 +72,24 @@ def test_a_word_leaves_long_ones_out_and_nothing_else():
     assert {test.rpartition("::")[2].partition("[")[0] for test in left} <= {
         "test_filling", "test_memory_of_twice_the_machine", "test_a_table_of_its_own",
     }  # fmt: skip
+
+
+def test_what_is_built_for_few_is_there_in_every_sixth_commit():
+    """Of all names a sixth, each in as many commits as the others; and with a name all that need it, or nothing."""
+    marked = [(f"a::{name}", name) for name in ("one", "one", "two", "three", "three", "four", "five", "six")]
+    kept = dict.fromkeys(("one", "two", "three", "four", "five", "six"), 0)
+    for number in range(600):
+        items = [Item(test, [pytest.mark.builds(name).mark]) for test, name in marked]
+        left = draw.left_out(items, f"{number:040x}")
+        (name,) = {item.marks[0].args[0] for item in items if item not in left}
+        assert sum(item not in left for item in items) == sum(name == other for _, other in marked)
+        kept[name] += 1
+    assert all(60 < count < 140 for count in kept.values()), kept
+
+
+def test_a_build_without_a_name_is_its_rows_alone():
+    items = [Item(f"a::test[{row}]", [pytest.mark.builds.mark]) for row in range(12)]
+    assert len(draw.left_out(items, HEAD)) == 10
 
 
 def test_words_together_leave_nothing_out():

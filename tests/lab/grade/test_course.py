@@ -78,6 +78,7 @@ def test_what_students_see_has_no_solution():
         assert not numbers & set(re.findall(r"0x[0-9a-f]{9,}", path.read_text())), path
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("number", ["1", "4"])
 def test_the_labs_steps_can_be_followed_to_the_letter(tmp_path, number):
     """The kernel's own run is left to the labs' test_booted.py."""

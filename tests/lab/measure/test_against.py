@@ -55,7 +55,7 @@ def test_a_machine_that_fails_gives_no_figures(tmp_path):
         instructions.count(machine.Options(job=["sh", "-c", "while :; do :; done"], timeout=5), tmp_path / "out")
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 @needs_apt
 def test_the_table_is_measured_on_both():
     command = [TOP / "cw", "bench", "--against", "linux", "--json", "--row", "getppid", "--row", "exec dynamic"]

@@ -89,9 +89,11 @@ def replayed(path: Path, cache: str) -> engine.Replayed:
     return engine.replay(found, found.recorded, found.entry["bits"])
 
 
-@pytest.mark.turns(4)
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("job", ["trees", "contents"])
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    "kernel", ["keyed", pytest.param("trees-32", marks=pytest.mark.builds("a kernel with trees that records"))]
+)
 def test_a_replay_counts_what_the_kernel_counted(recorded, kernel, job):
     path, _ = recorded(kernel, {"trees": TREES, "contents": CONTENTS}[job], job)
     header = stream.read_header(path)
@@ -113,7 +115,7 @@ def test_a_replay_counts_what_the_kernel_counted(recorded, kernel, job):
     assert int(header["seed"], 16)
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds("a kernel that records paths")
 def test_lookups_of_whole_paths_are_replayed(recorded, cw):
     """They are in the order of locks as well, though the walk beside them takes none: so of dentries there is nothing."""
     path, _ = recorded("paths", PATHS_JOB, "trees")
@@ -133,6 +135,7 @@ def test_lookups_of_whole_paths_are_replayed(recorded, cw):
     assert cw("replay", path, "--cache", "dentry").returncode != 0
 
 
+@pytest.mark.builds("a kernel that records paths")
 @pytest.mark.parametrize("operation", [stream.REMOVE, stream.INSERT])
 def test_one_operation_of_paths_left_out_is_noticed(recorded, folder, cw, operation):
     path = folder / "one-path-less.keys"

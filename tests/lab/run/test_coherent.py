@@ -114,7 +114,7 @@ ROWS = ("stat 1", "stat 8", "open close 1", "open close 8")  # of user/bench.c
 BESIDE = 6
 
 
-@pytest.mark.turns(4)
+@pytest.mark.turns(8)
 @pytest.mark.parametrize(
     ("pattern", "transfers", "upgrades"),
     [

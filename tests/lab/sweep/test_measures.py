@@ -201,7 +201,7 @@ def test_sources_that_there_are_not(source):
     assert not SOURCE.fullmatch(source)
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 def test_a_profiled_run_tells_shares_of_functions(cw, tmp_path):
     """A job that asks for one name again and again; its kernel's time is in system calls."""
     import json

@@ -335,7 +335,7 @@ def test_a_sweep_goes_on_over_a_machine_that_hangs(cw, tmp_path, monkeypatch, ca
     assert "reference, hangs, seed 1: hang: the machine hangs" in report.stdout.decode()
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds
 def test_equal_on_two_runs_and_by_the_command_that_is_printed(cw, tmp_path):
     path = write(tmp_path, HEAD.replace("[1, 2]", "[7]") + OTHER + WORKLOAD)
     found = []

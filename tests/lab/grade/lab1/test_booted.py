@@ -12,7 +12,7 @@ from lab.grade.function import oracle
 from tests.lab.grade.lab1.submissions import RIGHT, WRONG
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds("kernels of lab 1")
 @pytest.mark.parametrize("name", ["tabulated", "only in the kernel"])
 def test_the_kernel_with_it(graded, name):
     shares, said = graded({**RIGHT, "only in the kernel": WRONG["only in the kernel"][0]}[name], boots=True)
@@ -28,6 +28,7 @@ def test_what_the_console_says_proves_nothing():
     assert found.share == 0 and "e2fsck" in found.said[0] and "not what was written" in found.said[1]
 
 
+@pytest.mark.builds("kernels of lab 1")
 def test_where_no_kernel_can_be_built_nobody_is_marked_down(graded, monkeypatch):
     """Nor where nothing can be compiled: it is the grader that does not work, and says so."""
     monkeypatch.setattr(kernel, "SOURCES", tuple(name for name in kernel.SOURCES if name != "Kconfig"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from lab.base.paths import TOP
 from tests.lab.grade.follow import followed, run
 from tests.lab.grade.lab2.conftest import LAB
@@ -12,6 +14,7 @@ from tests.lab.grade.lab2.submissions import SOLUTION
 TEXT = (TOP / LAB.text).read_text()
 
 
+@pytest.mark.turns(4)
 def test_the_labs_steps_can_be_followed_to_the_letter(tmp_path):
     """In the checkout itself, which they leave alone. The grader's own lines, which the text shows where they are talked of, come from its last call."""
     booted, graded = [], []

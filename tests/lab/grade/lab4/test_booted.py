@@ -10,7 +10,7 @@ from tests.lab.grade.lab4.conftest import LAB
 from tests.lab.grade.lab4.submissions import RIGHT, WRONG
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds("kernels of lab 4")
 @pytest.mark.parametrize("name", ["levels, and it shrinks", "only in the kernel"])
 def test_the_kernel_with_it(graded, name):
     shares, said = graded({**RIGHT, "only in the kernel": WRONG["only in the kernel"][0]}[name], boots=True)

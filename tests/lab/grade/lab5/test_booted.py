@@ -14,7 +14,7 @@ PANICS = changed(
 )  # fmt: skip
 
 
-@pytest.mark.turns(4)
+@pytest.mark.builds("kernels of lab 5")
 @pytest.mark.parametrize("name", ["right", "panics there"])
 def test_the_kernel_with_it(graded, name):
     shares, said = graded({"right": SOLUTION, "panics there": PANICS}[name], boots=True, only=ONLY)

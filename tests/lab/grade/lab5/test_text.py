@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.lab.grade.follow import follow
 
 
+@pytest.mark.turns(4)
 def test_the_labs_steps_can_be_followed_to_the_letter(tmp_path):
     follow("5", tmp_path, without_machines)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from lab.base.paths import TOP
 from lab.course import keys
 from tests.lab.grade.follow import blocks, check_printed, run
@@ -11,6 +13,7 @@ from tests.lab.grade.lab6.conftest import ASKED, IN_TURN, LAB, SMALL
 from tests.lab.grade.lab6.submissions import SOLUTION, STARTER
 
 
+@pytest.mark.turns(4)
 def test_the_labs_steps(tmp_path, graded):
     scripts = [text for language, text in blocks("6") if language == "sh"]
     assert "pathcache_word" in run(scripts[0], TOP, tmp_path)
