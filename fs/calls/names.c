@@ -96,8 +96,7 @@ static int not_a_name(enum last_type type, enum removed_kind kind)
 s64 sys_unlinkat(int dfd, const char *name, int flags)
 {
 	enum removed_kind kind = flags & AT_REMOVEDIR ? REMOVE_DIRECTORY : REMOVE_FILE;
-	/* let go once the directory is unlocked, since freeing its blocks may take long */
-	struct inode *gone __free(iput) = NULL;
+	struct inode *gone __free(removed) = NULL;
 
 	if (flags & ~AT_REMOVEDIR)
 		return -EINVAL;
@@ -115,8 +114,7 @@ s64 sys_unlinkat(int dfd, const char *name, int flags)
 		return -ENOENT;
 	if (at.last.trailing_slash && kind == REMOVE_FILE)
 		return S_ISDIR(inode->mode) ? -EISDIR : -ENOTDIR;
-	ihold(inode);
-	gone = inode;
+	ihold(gone = inode);
 	return remove_locked(dir, dentry, kind);
 }
 

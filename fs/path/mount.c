@@ -57,15 +57,15 @@ DEFINE_GUARD(every_cpu, struct mount_lock, lock_every_cpu(object), unlock_every_
 
 /* ---- walking the tree ------------------------------------------------------------------------ */
 
-/* The newest mount at @mountpoint (NULL: anywhere) of @parent (NULL: any), or NULL. The caller has
- * mount_lock or mount_mutex. */
+/* The newest mount at @mountpoint (NULL: anywhere) of @parent (NULL: any that current's namespace
+ * has), or NULL. The caller has mount_lock or mount_mutex. */
 static struct mount *find_mount(const struct mount *parent, const struct dentry *mountpoint)
 {
 	struct mount *mount, *found = NULL;
 
 	list_for_each_entry(mount, &mounts, link)
-		if ((!mountpoint || mount->mountpoint == mountpoint) &&
-		    (!parent || mount->parent == parent) && mount->parent != mount)
+		if (mount->parent != mount && (!mountpoint || mount->mountpoint == mountpoint) &&
+		    (parent ? mount->parent == parent : namespace_has(mount)))
 			found = mount;
 	return found;
 }
@@ -366,12 +366,22 @@ void mounts_add(struct list_head *copies)
 		list_move_tail(copies->next, &mounts);
 }
 
+/* A mount on @top, referenced, since others may take it off (removed_put()); NULL: there is none. */
+static struct mount *some_mount_on(const struct mount *top)
+{
+	guard(spinlock, mount_lock());
+	struct mount *mount = find_mount(top, NULL);
+	return mount ? mntget(mount) : NULL;
+}
+
 void mounts_remove(struct mount *top)
 {
 	struct mount *below;
 
-	while ((below = mounted_on(top, NULL)) != NULL)
+	while ((below = some_mount_on(top)) != NULL) {
 		mount_detach(below, MNT_DETACH | MNT_NAMESPACE);
+		mntput(below);
+	}
 	{
 		guard(mutex, &mount_mutex);
 		percpu_ref_gather(&top->references);

@@ -100,7 +100,7 @@ bool follow_up(struct path *path);
 /* Does @path lie below @root, or is it that? At one moment: a rename is seen whole. */
 bool path_is_under(const struct path *path, const struct path *root);
 bool something_is_mounted(const struct dentry *dentry); /* mount.c's own */
-/* Of any mount, seen from anywhere. */
+/* Is something mounted on it that current's namespace has? */
 static inline bool is_mountpoint(const struct dentry *dentry)
 {
 	return unlikely(READ_ONCE(dentry->flags) & D_MOUNTED) && something_is_mounted(dentry);
@@ -125,8 +125,7 @@ int mount_move(const struct path *from, const struct path *to);
 /* MS_REMOUNT: other flags. With MS_BIND those of the mount alone. */
 int mount_change(const struct path *path, unsigned flags, const char *options);
 /* Take @top, which the caller holds, off the tree; by MNT_DETACH with all that is mounted below it,
- * and even if it is in use; by MNT_NAMESPACE, which is not umount2(2)'s, of a namespace that has
- * ended. */
+ * and even if it is in use; by MNT_NAMESPACE, which is not umount2(2)'s, of any namespace. */
 enum { MNT_NAMESPACE = 16 };
 int mount_detach(struct mount *top, unsigned flags);
 #ifdef CONFIG_DCACHE_FASTPATH
@@ -145,7 +144,7 @@ void namespace_put(struct mount_namespace *namespace);
 /* @fs, which nobody else has yet, goes to a new namespace, a copy of its own: 0, -ENOMEM.
  * Sleeps. */
 int namespace_copy(struct fs_context *fs);
-/* Is @mount in the tree of current's namespace? mount_mutex held. */
+/* Is @mount in the tree of current's namespace? The caller has mount_mutex or mount_lock. */
 bool namespace_has(const struct mount *mount);
 /* If @inode stands for a namespace, its name into @buffer: true. */
 bool namespace_name(const struct inode *inode, char *buffer, size_t size);
@@ -156,7 +155,11 @@ struct mount *mount_copy(const struct mount *mount);
 void mounts_add(struct list_head *copies);
 /* The root of a namespace that has ended leaves it, with all that is mounted below. Sleeps. */
 void mounts_remove(struct mount *top);
+/* As iput(); before, what other namespaces have mounted on a name of @removed that is gone is taken
+ * off. Takes mount_mutex, sleeps. */
+void removed_put(struct inode *removed);
 #else
+#define removed_put(removed) iput(removed)
 #define namespace_has(mount) true
 #endif
 /* At start-up: @mount is the root of the tree, and where current stands. */

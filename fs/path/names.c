@@ -229,9 +229,8 @@ static int rename_makes_sense(const struct last *from, const struct dentry *old,
 		return -ENOENT;
 	if ((flags & RENAME_NOREPLACE) && target)
 		return -EEXIST;
-	if (from->trailing_slash && !S_ISDIR(source->mode))
-		return -ENOTDIR;
-	if (to->trailing_slash && !S_ISDIR(comes_here->mode))
+	if ((from->trailing_slash && !S_ISDIR(source->mode)) ||
+	    (to->trailing_slash && !S_ISDIR(comes_here->mode)))
 		return -ENOTDIR;
 	return 0;
 }
@@ -288,8 +287,7 @@ static int rename_locked(struct dentry *old_parent, const struct last *from,
 int rename_names(struct dentry *old_dir, const struct last *old, struct dentry *new_dir,
 		 const struct last *new, unsigned flags)
 {
-	/* let go once the directories are unlocked, since freeing its blocks may take long */
-	struct inode *gone __free(iput) = NULL;
+	struct inode *gone __free(removed) = NULL;
 	const struct dentry *ancestor = lock_directories(old_dir, new_dir);
 	int error = rename_locked(old_dir, old, new_dir, new, ancestor, flags, &gone);
 

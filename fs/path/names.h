@@ -37,10 +37,12 @@ int make_nameless(const struct path *parent, umode_t mode, struct path *path);
  * walk's look was. Referenced, or ERR_PTR. */
 enum look { LOOK_AGAIN, FIRST_LOOK };
 struct dentry *lookup_locked(struct dentry *dir, const struct component *name, enum look look);
+/* An inode whose name may be removed in a scope is let go behind it, without the locks: freeing its
+ * blocks may take long, and so may what other namespaces have mounted on the name. */
+DEFINE_FREE(removed, struct inode *, if (*variable) removed_put(*variable))
 enum removed_kind { REMOVE_FILE, REMOVE_DIRECTORY };
 /* Remove the name @dentry, positive, which is in @dir, whose lock is held: 0, -EPERM, -EACCES,
- * -EISDIR, -ENOTDIR, -ENOTEMPTY, -EBUSY ... Who holds a reference to the inode lets go of that
- * without the lock. */
+ * -EISDIR, -ENOTDIR, -ENOTEMPTY, -EBUSY ... */
 int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind kind);
 /* As renameat2(2): @old of @old_dir becomes @new of @new_dir, directories that the caller has
  * referenced, on one file system that can be written to. Takes all locks. */

@@ -5,16 +5,18 @@
 
 #define FIRST_NUMBER 4026531841ULL /* Linux's, of its first one */
 
+static atomic_t namespaces; /* beside the first */
+
+/* The caller has mount_mutex or mount_lock. */
 static struct mount *root_of(const struct mount_namespace *namespace)
 {
-	lockdep_assert_held(&mount_mutex);
 	return namespace ? namespace->root : list_first_entry(&mounts, struct mount, link);
 }
 
-/* The root of the tree that @mount is in; itself, if it is in none. */
+/* The root of the tree that @mount is in; itself, if it is in none. The caller has mount_mutex or
+ * mount_lock. */
 static const struct mount *top_of(const struct mount *mount)
 {
-	lockdep_assert_held(&mount_mutex);
 	while (mount->parent != mount)
 		mount = mount->parent;
 	return mount;
@@ -22,7 +24,6 @@ static const struct mount *top_of(const struct mount *mount)
 
 bool namespace_has(const struct mount *mount)
 {
-	lockdep_assert_held(&mount_mutex);
 	return top_of(mount) == root_of(current->fs->namespace);
 }
 
@@ -114,6 +115,7 @@ static int copy_namespace(struct fs_context *fs, struct mount_namespace *namespa
 	move_place(&fs->root, copying);
 	move_place(&fs->cwd, copying);
 	mounts_add(&copying->copies);
+	atomic_inc(&namespaces);
 	return 0;
 }
 
@@ -154,6 +156,31 @@ void namespace_put(struct mount_namespace *namespace)
 		return;
 	mounts_remove(namespace->root);
 	kfree(namespace);
+	atomic_dec(&namespaces);
+}
+
+/* A mount on a name of @removed that is gone, referenced, or NULL. */
+static struct mount *left_on(const struct inode *removed)
+{
+	struct mount *mount;
+
+	guard(spinlock, mount_lock());
+	list_for_each_entry(mount, &mounts, link)
+		if (mount->mountpoint && mount->mountpoint->inode == removed &&
+		    d_unlinked(mount->mountpoint))
+			return mntget(mount);
+	return NULL;
+}
+
+void removed_put(struct inode *removed)
+{
+	struct mount *mount;
+
+	while (atomic_read(&namespaces) && (mount = left_on(removed)) != NULL) {
+		mount_detach(mount, MNT_DETACH | MNT_NAMESPACE);
+		mntput(mount);
+	}
+	iput(removed);
 }
 
 struct fs_context *namespace_enter(struct mount_namespace *namespace)

@@ -17,8 +17,11 @@
  * What fs/cred.c, mount.c, text.c and fork.c ask of this file is declared in mount.h. Locks: all
  * takes mount_mutex, and mount_lock in it.
  *
- * Known limits: a directory on which something is mounted in any namespace can be neither removed
- * nor renamed in any other (EBUSY; Linux takes it off the others). Nothing propagates.
+ * A name on which something is mounted can be neither removed nor renamed in that namespace. In
+ * any other it can: a directory takes what is mounted on it to its new name, and from what was
+ * removed it is taken off, with all that is mounted below it, as by MNT_DETACH.
+ *
+ * Known limit: nothing propagates.
  */
 #pragma once
 

@@ -6,6 +6,9 @@
  * Each has a tmpfs at DIRECTORY/place, in which directories, files and a link have the same names
  * as the others'. One stands in the first namespace, where nothing is mounted: what is below the
  * others'.
+ *
+ * namespaces DIRECTORY ROUNDS removed: one in the first namespace makes, moves and removes
+ * directories, on which the others, in their own, mount what they can.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -129,6 +132,55 @@ static void run(int self, const char *top, int rounds)
 	exit(0);
 }
 
+/* In the first namespace nothing is ever mounted: so no name in it is busy. */
+static void make_and_remove(int rounds)
+{
+	for (int round = 0; round < rounds; round++) {
+		must(!mkdir("a", 0755) && !mkdir("b", 0755), "mkdir");
+		must(!mkdir("a/inner", 0755), "mkdir a/inner");
+		must(!rename("a", "c"), "rename a c");
+		must(!rmdir("c/inner"), "rmdir c/inner");
+		must(!rename("c", "b"), "rename c b");
+		must(!rmdir("b"), "rmdir b");
+	}
+}
+
+/* What is there one moment may be gone or elsewhere the next. */
+static void mount_what_is_there(int self, int rounds)
+{
+	static const char *const names[] = {"a", "b", "c", "a/inner", "c/inner"};
+
+	for (int round = 0; round < rounds; round++) {
+		const char *name = names[(round + self) % 5];
+
+		if (round % 40 == 0)
+			must(!unshare(CLONE_NEWNS), "unshare");
+		if (mount("none", name, "tmpfs", 0, NULL) && errno != ENOENT &&
+		    errno != EINVAL) /* it led to a mount that was taken off meanwhile */
+			WRONG("%d: mount %s: %s", self, name, strerror(errno));
+		if (round % 3 && umount2(name, round % 2 ? MNT_DETACH : 0) && errno != ENOENT &&
+		    errno != EINVAL && errno != EBUSY)
+			WRONG("%d: umount %s: %s", self, name, strerror(errno));
+	}
+}
+
+static int remove_under_mounts(int rounds)
+{
+	for (int self = 0; self < PROCESSES; self++) {
+		if (fork())
+			continue;
+		if (self == 0)
+			make_and_remove(rounds);
+		else
+			mount_what_is_there(self, 6 * rounds);
+		exit(0);
+	}
+	while (wait(NULL) > 0)
+		continue;
+	puts("done");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *top = argv[1];
@@ -136,7 +188,10 @@ int main(int argc, char **argv)
 	char name[PATH_MAX], byte;
 	pid_t first = 0; /* the process 0 */
 
-	must(!mkdir(top, 0755) && !chdir(top) && !mkdir("place", 0755), top);
+	must(!mkdir(top, 0755) && !chdir(top), top);
+	if (argc > 3)
+		return remove_under_mounts(rounds);
+	must(!mkdir("place", 0755), "mkdir place");
 	snprintf(name, sizeof(name), "%s/place/directory/inner/file", top);
 	must(!symlink(name, "link-to-the-file-of-whoever-looks"), "symlink");
 	setvbuf(stdout, NULL, _IONBF, 0);

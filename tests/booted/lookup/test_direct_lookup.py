@@ -139,6 +139,18 @@ echo > end; wait; [ $(readlink /proc/self/ns/mnt) = $own ]; echo END
 """
 
 
+@pytest.mark.parametrize(("root", "smp"), [("tmpfs", 4), ("ext2", 2)])
+def test_what_others_have_mounted_on_is_removed(cw_run, tmp_path, root, smp):
+    """All at once, and nobody's name is busy for what another namespace has there; and nothing is left."""
+    program = tmp_path / "namespaces"
+    static_program(program, HERE / "namespaces.c")
+    rounds = f"for i in 1 2 3; do setsid /root/namespaces /root/top$i 300 removed; rm -r /root/top$i; {fuzz.SETTLED}; echo ROUND; done"
+    result = cw_run(script=rounds, add=[f"{program}:/root/namespaces"], root=root, smp=smp)
+    first, second, third, _ = result.output.decode().replace("\r", "").split("ROUND\n")
+    assert all("done\n" in text for text in (first, second, third)), result.output
+    assert not fuzz.leaks(second, third)
+
+
 @pytest.mark.parametrize("smp", [1, 4])
 def test_namespaces_have_paths_of_their_own(cw_run, tmp_path, smp):
     """One text is another file in each namespace, in turns and at once; and nothing is left of what came and went."""

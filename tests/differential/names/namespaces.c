@@ -165,6 +165,141 @@ SCENARIO(namespace_of_others_unchanged)
 	list("m");
 }
 
+/* ---- what one namespace has mounted on what another removes ---------------------------------- */
+
+static int to_child[2], to_parent[2];
+
+static void let_go_on(const int *pipe)
+{
+	fflush(stdout);
+	write(pipe[1], "", 1);
+}
+
+static void await(const int *pipe)
+{
+	char byte;
+
+	read(pipe[0], &byte, 1);
+}
+
+/* How many of its mounts lie below this directory? */
+static int mounts_here(void)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "r");
+	char line[2 * PATH_MAX];
+	int count = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		count += strstr(line, here) != NULL;
+	fclose(file);
+	return count;
+}
+
+static void mounts_of_the_child(void)
+{
+	leave();
+	T(mount("none", "m", "tmpfs", 0, NULL));
+	make_file("m/f", "in m");
+	make_directory("m/in");
+	T(mount("none", "m/in", "tmpfs", 0, NULL));
+	T(mount("none", "m/in", "tmpfs", 0, NULL));
+	T(mount("f", "g", NULL, MS_BIND, NULL));
+	T(mount("none", "n", "tmpfs", 0, NULL));
+	make_file("n/f", "in n");
+	T(mount("none", "replaced", "tmpfs", 0, NULL));
+	T(mount("none", "above/below", "tmpfs", 0, NULL));
+	make_file("above/below/f", "below");
+	T(mount("none", "one", "tmpfs", 0, NULL));
+	make_file("one/f", "in one");
+}
+
+/* Here nothing is mounted on these names. */
+static void change_names(void)
+{
+	T(rmdir("m"));
+	T(unlink("g"));
+	T(rename("n", "n2"));
+	T(rename("empty", "replaced"));
+	T(rename("above", "renamed"));
+	T(syscall(SYS_renameat2, AT_FDCWD, "one", AT_FDCWD, "other", 2 /* exchange */));
+	list(".");
+}
+
+static void look_at_names(void)
+{
+	static const char *const names[] = {"m",     "m/f",	 "g",	  "n/f",
+					    "n2/f",  "replaced", "above", "renamed/below/f",
+					    "one/f", "other/f"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char whole[2 * PATH_MAX];
+
+		snprintf(whole, sizeof(whole), "%s/%s", here, names[i]);
+		say("%s:%d%d", names[i], access(names[i], F_OK), access(whole, F_OK));
+	}
+	say("mounts:%d", mounts_here());
+}
+
+static void be_the_child(void)
+{
+	char text[8] = "";
+
+	mounts_of_the_child();
+	int file = open("m/f", O_RDONLY), directory = open("m/in", O_RDONLY);
+	look_at_names();
+	T(rmdir("m"));
+	T(rename("m", "elsewhere"));
+	T(rename("empty", "m"));
+	let_go_on(to_parent);
+	await(to_child);
+	look_at_names();
+	T(read(file, text, sizeof(text) - 1));
+	T(mkdirat(directory, "still", 0755));
+	T(rmdir("ours")); /* where its parent has something by now */
+	T(umount("n2"));
+	T(umount("renamed/below"));
+	T(umount("one"));
+	T(umount("m"));
+	say("mounts:%d", mounts_here());
+	let_go_on(to_parent);
+	_exit(0);
+}
+
+SCENARIO(namespace_of_others_on_what_is_removed)
+{
+	static const char *const names[] = {"m",	   "n",	  "replaced", "empty", "above",
+					    "above/below", "one", "other",    "ours"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		make_directory(names[i]);
+	make_file("f", "bound");
+	make_file("g", "covered");
+	getcwd(here, sizeof(here));
+	pipe(to_child);
+	pipe(to_parent);
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0)
+		be_the_child();
+	await(to_parent);
+	T(mount("none", "ours", "tmpfs", 0, NULL));
+	make_file("ours/f", "in ours");
+	int ours = open("ours/f", O_RDONLY);
+	T(rmdir("ours"));
+	change_names();
+	say("mounts:%d", mounts_here());
+	let_go_on(to_child);
+	await(to_parent);
+	waitpid(pid, NULL, 0);
+	say("mounts:%d", mounts_here());
+	slurp("ours/f");
+	char text[8] = "";
+	T(read(ours, text, sizeof(text) - 1));
+	T(umount("ours"));
+	T(mkdir("ours", 0755));
+	list("ours");
+}
+
 SCENARIO(namespace_as_a_file)
 {
 	struct stat link, file;
