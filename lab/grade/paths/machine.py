@@ -7,6 +7,7 @@ The rest of the kernel is built once, and linked to one object; of each submissi
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +19,7 @@ import numpy as np
 from lab.base.paths import LabError, output_folder
 from lab.grade import sandbox
 from lab.grade.booted import machine
-from lab.grade.booted.kernel import HOME, StandIn, prepare
+from lab.grade.booted.kernel import HOME, StandIn, copy_of_tree, prepare
 from lab.grade.function.oracle import COMPILE
 from lab.grade.sandbox import Limits
 from lab.guest.tree import base_tree
@@ -71,11 +72,14 @@ def build(folder: Path, stand_in: StandIn, text: bytes, called: str) -> str:
     prepare(stand_in)
     with LOCK:
         _rest(stand_in, str(output_folder()))
-    submitted, out = folder / "submitted", folder / "out"
-    submitted.mkdir()
+    submitted, built, out = folder / "submitted", folder / "built", folder / "out"
+    for place in (submitted, built):
+        place.mkdir()
+    shutil.copytree(stand_in.out / "include", built / "include")
+    shutil.copy(stand_in.out / "rest.o", built)
     (submitted / Path(stand_in.replaces).name).write_bytes(text)
     out.mkdir()
-    shown = {stand_in.tree: HOME, stand_in.out: "/built", submitted: "/submitted"}
+    shown = {copy_of_tree(folder, stand_in): HOME, built: "/built", submitted: "/submitted"}
     outcome = sandbox.run(["/bin/sh", "-c", SCRIPT], COMPILE, shown, {sandbox.give(out): "/out"})
     if outcome.good:
         return ""

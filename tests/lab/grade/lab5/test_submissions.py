@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from lab.grade.lockless import machine
 from tests.lab.grade.lab5.submissions import ALL, RIGHT, RUN, WRONG
 
 FEW = {"programs": 2, "schedules": 150}
+# Who reaches for the judge is found by that, not by what became of his answers.
+ENDED = {
+    "turns the steps off": machine.ENDS[32],
+    "stops the others": machine.ENDS[33],
+    "answers for the others": machine.ENDS[33],
+}
 RARE = {"counts before it removes": None, "gives up after the second round": None}  # all programs, to be found
 
 
@@ -24,4 +31,5 @@ def test_a_wrong_one_fails_where_it_is_wrong(graded, name):
     only = {"structure", *RUN} | fails
     shares, said = graded(text, only=only, tasks=RARE.get(name, FEW))
     assert {kind for kind, share in shares.items() if share < 1} == fails, said
+    assert ENDED.get(name, "") in said
     assert "root:" not in said, "a file of the host's came out"
