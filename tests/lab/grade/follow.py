@@ -59,10 +59,10 @@ def followed(number: str, command: Callable[[str], str]) -> None:
             check_printed(block, printed)
 
 
-def follow(number: str, folder: Path, change: Callable[[str], str] = str) -> None:
-    """The same in a copy of the checkout, which git knows as it is, each script as @change makes it."""
+def follow(number: str, folder: Path) -> None:
+    """The same in a copy of the checkout, which git knows as it is."""
     copy, home = copy_of_checkout(folder / "chainwalk"), folder / "home"
     home.mkdir()
     author = "-c user.name=student -c user.email=student@example.org"
     run(f"git init -q . && git add -A && git {author} commit -qm 'as it was'", copy, home)
-    followed(number, lambda block: run(change(block), copy, home))
+    followed(number, lambda block: run(block, copy, home))

@@ -12,7 +12,6 @@ from lab.base.paths import TOP, LabError
 from lab.course import keys, labs
 from lab.course.start import setup_course, solution, start
 from lab.grade.kinds import KINDS
-from tests.lab.grade.follow import follow
 
 
 def test_a_lab_begins_in_a_folder_and_overwrites_nothing(tmp_path, cw):
@@ -76,10 +75,3 @@ def test_what_students_see_has_no_solution():
     assert numbers
     for path in (*(TOP / "docs/labs").glob("*.md"), *(TOP / "coursework/lab1/starter").iterdir()):
         assert not numbers & set(re.findall(r"0x[0-9a-f]{9,}", path.read_text())), path
-
-
-@pytest.mark.turns(2)
-@pytest.mark.parametrize("number", ["1", "4"])
-def test_the_labs_steps_can_be_followed_to_the_letter(tmp_path, number):
-    """The kernel's own run is left to the labs' test_booted.py."""
-    follow(number, tmp_path, lambda script: re.sub(r"^(\./cw grade .*)$", r"\1 --no-boot", script, flags=re.MULTILINE))

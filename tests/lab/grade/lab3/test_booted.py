@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
-from lab.grade.booted import judge as booted
 from lab.grade.flood import guest
-from tests.lab.grade import follow
-from tests.lab.grade.lab3.conftest import LAB
 from tests.lab.grade.lab3.submissions import CALL, FLOOD, SOLUTION, STARTER, with_function
 
 ONLY = {"builds", "kernel"}
@@ -62,19 +57,3 @@ def test_what_does_not_end_outside_is_not_booted(graded, monkeypatch):
         with_function("flood_names", FLOOD + "\tfor (volatile int i = 0;; i++)\n\t\t;\n}"), boots=True, only=ONLY
     )
     assert shares["kernel"] == 0 and "not booted: it was killed by signal 9" in said, said
-
-
-@pytest.mark.turns(4)
-def test_the_texts_machines_print_what_it_says(tmp_path):
-    """With the starter, and the kernel that the grader has built."""
-    home = tmp_path / "home"
-    home.mkdir()
-    with booted.home():
-        place = os.environ["CW_OUTPUT"]
-    follow.run(f"./cw lab start {LAB.number} ~/lab3", follow.TOP, home)
-    for language, block in follow.blocks(LAB.number):
-        if language == "sh" and "DENTRY_HASH" in block:
-            printed = follow.run(block, follow.TOP, home, CW_OUTPUT=place)
-            assert "1000 files; ns a lookup: 553" in printed
-        elif language == "text" and "4096" in block:
-            follow.check_printed(block, printed)

@@ -1,21 +1,12 @@
-"""The lab's text can be followed to the letter, with all the kernels that it has one build, and nothing gives the solution away."""
+"""The lab's text has the grader's machines, and nothing gives the solution away."""
 
 from __future__ import annotations
 
 import re
 
-import pytest
-
 from lab.base.paths import TOP
-from tests.lab.grade.follow import follow
 from tests.lab.grade.lab6.conftest import LAB
 from tests.lab.grade.lab6.submissions import SOLUTION, STARTER
-
-
-@pytest.mark.builds
-@pytest.mark.long
-def test_the_labs_steps_can_be_followed_to_the_letter(tmp_path):
-    follow("6", tmp_path)
 
 
 def test_the_machines_are_those_of_the_grader(tmp_path):
