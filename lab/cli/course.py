@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import traceback
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -91,6 +92,7 @@ def grade(
     from lab.grade.booted import judge as booted
     from lab.grade.classroom import grade_class
     from lab.grade.one import grade as grade_one
+    from lab.grade.sandbox import Stopped
 
     lab = labs.find(number)
     seeds = keys.load(key) if key else keys.practice(seed)
@@ -103,8 +105,15 @@ def grade(
             count = grade_class(lab, submission, seeds, csv, jobs or os.cpu_count() or 1, boot, say)
             print(f"{csv}: {count} submissions of lab {lab.number}")
             return
-        found = grade_one(lab, submission, seeds, boot)
-    print(json.dumps(score.gradescope(found), indent=1) + "\n" if as_json else score.text(found), end="")
+        try:
+            found = grade_one(lab, submission, seeds, boot)
+        except (LabError, Stopped):
+            raise
+        except Exception as error:
+            traceback.print_exc()
+            raise LabError(f"the grader failed at this submission, which costs nobody points: {error!r}") from None
+    text = json.dumps(score.gradescope(found), indent=1) + "\n" if as_json else score.text(found)
+    print(text.encode(errors="backslashreplace").decode(), end="")  # a name of a file can be any bytes
 
 
 def say(text: str) -> None:

@@ -102,10 +102,10 @@ def _all_at(
 
 
 def write_csv(lab: Lab, out: Path, rows: list[tuple[str, Score]]) -> None:
-    """As a whole or not at all."""
+    """As a whole or not at all, whatever bytes names of files are made of."""
     new = out.with_name(f".{out.name}.{os.getpid()}")
     try:
-        with new.open("w", newline="", encoding="utf-8") as file:
+        with new.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(score.columns(lab))
             for name, one in rows:

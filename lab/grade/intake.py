@@ -11,6 +11,7 @@ import re
 import stat
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -26,6 +27,11 @@ UNPACKERS: dict[bytes, Callable[[io.BytesIO], Any]] = {
     b"BZh": lambda data: bz2.open(data),
     b"\xfd7zXZ": lambda data: lzma.open(data),
 }
+# What the unpackers say of bytes that are damaged, encrypted, or packed in a way that they do not know.
+DAMAGED = (
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, OverflowError, NotImplementedError,
+    RuntimeError,
+)  # fmt: skip
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
@@ -77,9 +83,15 @@ def _submitted(path: Path, lab: Lab) -> bytes:
         found = _only(sorted(path.rglob(lab.hand_in)), lab)
         return _regular(found, lab.largest)
     data = _regular(path, LARGEST_ARCHIVE)
-    members = _members(data)
-    if members is None:
-        return data
+    try:
+        members = _members(data)
+        return data if members is None else _unpacked(members, lab)
+    except DAMAGED:
+        raise Refused("the archive is damaged, encrypted, or packed in a way that is not known here") from None
+
+
+def _unpacked(members: Iterator[tuple[str, Callable[[int], bytes | None]]], lab: Lab) -> bytes:
+    """The one member that is @lab's file."""
     names: dict[str, bytes | None] = {}
     for count, (name, read) in enumerate(members):
         if count >= MOST_MEMBERS:
@@ -122,11 +134,8 @@ def _members(data: bytes) -> Iterator[tuple[str, Callable[[int], bytes | None]]]
         return _zipped(data)
     for magic, unpacker in UNPACKERS.items():
         if data.startswith(magic):
-            try:
-                with unpacker(io.BytesIO(data)) as file:
-                    data = file.read(LARGEST_ARCHIVE + 1)
-            except (OSError, EOFError, ValueError, lzma.LZMAError):
-                raise Refused("the archive is damaged") from None
+            with unpacker(io.BytesIO(data)) as file:
+                data = file.read(LARGEST_ARCHIVE + 1)
             if len(data) > LARGEST_ARCHIVE:
                 raise Refused(f"the archive has more than {LARGEST_ARCHIVE:,} bytes when it is unpacked")
             return _tarred(data)
@@ -141,12 +150,9 @@ def _tarred(data: bytes) -> Iterator[tuple[str, Callable[[int], bytes | None]]]:
 
         return read
 
-    try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
-            for member in archive:
-                yield member.name, reader(archive, member)
-    except (tarfile.TarError, EOFError, ValueError, OverflowError):
-        raise Refused("the archive is damaged") from None
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+        for member in archive:
+            yield member.name, reader(archive, member)
 
 
 def _zipped(data: bytes) -> Iterator[tuple[str, Callable[[int], bytes | None]]]:
@@ -159,9 +165,6 @@ def _zipped(data: bytes) -> Iterator[tuple[str, Callable[[int], bytes | None]]]:
 
         return read
 
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for member in archive.infolist():
-                yield member.filename, reader(archive, member)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError):
-        raise Refused("the archive is damaged, or packed in a way that is not known here") from None
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for member in archive.infolist():
+            yield member.filename, reader(archive, member)

@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
-RECORD = re.compile(rb"@CW (\d+) (\d+) ([0-9a-f]{8}) ([a-z_]+) (.*)", re.DOTALL)
+RECORD = re.compile(rb"@CW (\d{1,10}) (\d{1,10}) ([0-9a-f]{8}) ([a-z_]+) (.*)", re.DOTALL)
 
 
 @dataclass
@@ -60,10 +60,12 @@ def parse(data: bytes) -> ControlLog:
         kind = kind_bytes.decode()
         try:
             value = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             log.faults.append(f"record {int(sequence)}: {error}")
             continue
         log.records.append((kind, value))
-        if kind == "end" and value.get("records") not in (None, int(sequence), int(sequence) + 1):
+        if kind == "end" and not isinstance(value, dict):
+            log.faults.append(f"the end record is {text[:80]!r}")
+        elif kind == "end" and value.get("records") not in (None, int(sequence), int(sequence) + 1):
             log.faults.append(f"the end record counts {value.get('records')}, {int(sequence)} came")
     return log

@@ -178,7 +178,8 @@ def _short(folder: Path) -> Path:
 def judge(ended: int | str, log: control.ControlLog) -> Result:
     """What a run came to. @ended: QEMU's exit status, or "timeout", "hang"."""
     panic = log.last("panic")
-    status = log.last("exit")
+    said = log.last("exit")
+    status = said.get("status") if isinstance(said, dict) else said
     if panic is not None or ended == QEMU_PANIC:
         text = panic.get("message", "") if isinstance(panic, dict) else ""
         return Result(PANIC, "panic", f"the kernel panicked: {text}", log)
@@ -186,8 +187,7 @@ def judge(ended: int | str, log: control.ControlLog) -> Result:
         return Result(HANG, "hang", "the machine hangs: no CPU can be interrupted any more", log)
     if ended == "timeout":
         return Result(TIMEOUT, "timeout", "time-out: the job did not end in time", log)
-    if status is None or not log.complete or ended != QEMU_SHUTDOWN:
+    if not isinstance(status, int) or not log.complete or ended != QEMU_SHUTDOWN:
         faults = "; ".join(log.faults) or f"QEMU ended with {ended}, {len(log.records)} records came"
         return Result(SILENCE, "silence", f"the machine ended without a whole status record ({faults})", log)
-    value = int(status["status"] if isinstance(status, dict) else status)
-    return Result(value & 255, "exit", f"the job ended with {value}", log)
+    return Result(status & 255, "exit", f"the job ended with {status}", log)

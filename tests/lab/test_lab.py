@@ -28,6 +28,11 @@ def record(sequence: int, kind: str, value) -> bytes:
     return b"@CW %d %d %08x %s %s\n" % (sequence, len(text), zlib.crc32(text), kind.encode(), text)
 
 
+def nested(sequence: int, kind: str, depth: int) -> bytes:
+    text = b"[" * depth + b"]" * depth
+    return b"@CW %d %d %08x %s %s\n" % (sequence, len(text), zlib.crc32(text), kind.encode(), text)
+
+
 def good_log(status: int = 0) -> bytes:
     return record(0, "mark", {"name": "x"}) + record(1, "exit", {"status": status}) + record(2, "end", {"records": 2})
 
@@ -48,6 +53,13 @@ def test_a_whole_log_is_believed():
         good_log().replace(b'"status": 0', b'"status": 1'),  # a wrong checksum
         record(0, "end", {"records": 0}),  # no status
         good_log() + b"noise\n",
+        # What a kernel that means harm can say.
+        record(0, "exit", {"status": 0}) + record(1, "end", []),
+        record(0, "exit", []) + record(1, "end", {"records": 1}),
+        record(0, "exit", {"status": "0"}) + record(1, "end", {"records": 1}),
+        record(0, "exit", {"status": 0}) + record(1, "end", {"records": [1]}),
+        record(0, "exit", {"status": 0}) + b"@CW " + b"1" * 5000 + b" 2 00000000 end {}\n",
+        record(0, "exit", {"status": 0}) + nested(1, "end", 100000),
     ],
 )
 def test_anything_less_is_never_a_success(data):
@@ -64,8 +76,9 @@ def test_how_qemu_ended_counts_too(ended, status):
 
 
 def test_a_panic_record_outdoes_a_status():
-    data = record(0, "exit", {"status": 0}) + record(1, "panic", {"message": "x"}) + record(2, "end", {"records": 2})
-    assert machine.judge(machine.QEMU_SHUTDOWN, control.parse(data)).status == machine.PANIC
+    for said in ({"message": "x"}, {}, [], "x"):
+        data = record(0, "exit", {"status": 0}) + record(1, "panic", said) + record(2, "end", {"records": 2})
+        assert machine.judge(machine.QEMU_SHUTDOWN, control.parse(data)).status == machine.PANIC
 
 
 @pytest.mark.parametrize("word", ["plain", "", "two words", "q\"uo'te\\s", "100%", "%41", "ü", "--", "a\nb"])

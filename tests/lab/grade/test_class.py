@@ -8,12 +8,14 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
-from lab.base.paths import TOP
+from lab.base.paths import TOP, LabError
+from lab.cli import course
 from lab.course import keys
-from lab.grade import classroom
+from lab.grade import classroom, one
 from lab.grade.booted import judge as booted
 from tests.lab.grade.lab1.conftest import LAB
 from tests.lab.grade.lab1.submissions import RIGHT, WRONG
@@ -85,6 +87,27 @@ def test_a_fault_of_the_grader_is_told_and_the_class_goes_on(class_folder, tmp_p
     monkeypatch.undo()
     graded(class_folder, out)
     assert rows(out)["ben"]["points"] == "15.00"
+
+
+def test_a_name_can_be_any_bytes(tmp_path, impatient, cw):
+    folder, out = tmp_path / "class", tmp_path / "out.csv"
+    folder.mkdir()
+    odd = Path(os.fsdecode(os.fsencode(folder) + b"/bad\xffname.h"))
+    odd.symlink_to("/etc/passwd")
+    (folder / "good.h").write_text(RIGHT["folded"])
+    assert graded(folder, out) == 2
+    found = rows(out)
+    assert found["good.h"]["points"] == "90.00" and found["bad\\udcffname.h"]["points"] == "0.00"
+    alone = cw("grade", "1", odd)
+    assert alone.returncode == 0 and b"bad\\udcffname.h is a link" in alone.stdout
+
+
+def test_a_fault_of_the_grader_costs_nobody_points(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(one, "grade", lambda *_: 1 // 0)
+    (tmp_path / "mine.h").write_text(RIGHT["folded"])
+    with pytest.raises(LabError, match="the grader failed at this submission.*ZeroDivisionError"):
+        course.grade("1", tmp_path / "mine.h", None, 1, False, False, None, 0, True)
+    assert "1 // 0" in capsys.readouterr().err
 
 
 def test_ctrl_c_loses_nothing_and_leaves_nothing(tmp_path):

@@ -58,6 +58,12 @@ def test_a_folder_with_it(tmp_path):
     assert intake.take(tmp_path, LAB) == TEXT
 
 
+def changed(archive: bytes, behind: bytes, at: int) -> bytes:
+    """The archive with the byte turned over that stands @at behind the beginning of @behind."""
+    place = archive.index(behind) + at
+    return archive[:place] + bytes([archive[place] ^ 0xFF]) + archive[place + 1 :]
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
@@ -77,6 +83,11 @@ def test_a_folder_with_it(tmp_path):
         (tar({"a/mine.h": TEXT, "b/mine.h": TEXT}), "2 files called mine.h"),
         (tar({"mine.h": TEXT})[:-40], "damaged"),
         (packed({"mine.h": TEXT})[:-30], "damaged"),
+        (changed(packed({"mine.h": TEXT}), b"mine.h", 8), "damaged"),  # the content, of which there is a checksum
+        (changed(packed({"mine.h": TEXT}), b"PK\1\2", 8), "encrypted"),  # by its flags
+        (changed(packed({"mine.h": TEXT}), b"PK\1\2", 10), "not known here"),  # another method
+        (changed(gzip.compress(TEXT), b"\x1f\x8b", 10), "damaged"),
+        (tar({"mine.h": TEXT * 40}, "w")[:1000], "damaged"),
         (packed({"mine.h": b"\0" * (1 << 28)}), "more than 16,384 bytes"),
         (gzip.compress(b"\0" * (1 << 26)), "when it is unpacked"),
         (tar({f"{i}": b"" for i in range(1100)}), "more than 1,000 files"),
