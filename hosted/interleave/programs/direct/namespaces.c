@@ -101,4 +101,54 @@ RING_PROGRAM(direct_namespace_copied, world_tmpfs, 60)
 	world_unmount();
 }
 
+/* A directory on which another namespace has something mounted is moved and removed: who is there
+ * finds what is mounted by the one name or the other, and by none once the call has returned. */
+static struct fs_context *elsewhere;
+static atomic_t removed;
+
+static void look_at_what_is_mounted(void *unused)
+{
+	(void)unused;
+	fs_context_put(current->fs);
+	current->fs = elsewhere;
+	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user()) {
+		bool gone = atomic_read(&removed);
+		int before = stat_path("/mnt/up/point/over");
+		int after = stat_path("/mnt/up/moved/over");
+
+		CHECK((before == 0 || before == -ENOENT) && (after == 0 || after == -ENOENT));
+		CHECK(!gone || (before && after));
+	}
+}
+
+static void move_and_remove(void *unused)
+{
+	(void)unused;
+	move("/mnt/up/point", "/mnt/up/moved", 0);
+	ring_user();
+	remove_directory("/mnt/up/moved");
+	atomic_set(&removed, 1);
+}
+
+RING_PROGRAM(direct_namespace_removed, world_tmpfs, 60)
+{
+	struct fs_context *own = current->fs;
+
+	make_up();
+	make_directory("/mnt/up/point", 0755);
+	elsewhere = fs_context_fork(own);
+	CHECK(elsewhere);
+	CHECK_EQUAL(namespace_copy(elsewhere), 0);
+	current->fs = elsewhere;
+	CHECK_EQUAL(sys_mount("none", "/mnt/up/point", "tmpfs", 0, "mode=755"), 0);
+	make_file("/mnt/up/point/over");
+	world_warm("/mnt/up/point/over");
+	current->fs = own;
+	atomic_set(&removed, 0);
+	task_start(look_at_what_is_mounted, NULL);
+	task_start(move_and_remove, NULL);
+	ring_run();
+	world_unmount();
+}
+
 #endif
