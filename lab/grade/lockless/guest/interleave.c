@@ -20,15 +20,15 @@
 
 #include "schedules.h"
 
-#define MOST_INSTRUCTIONS 30000	   /* of one operation, while nobody else does anything */
-#define MOST_AT_FIRST 20000000	   /* of creating a table */
-#define MOST_OF_A_FIND 2000	   /* the same of a lookup: a right one takes 200 */
+#define MOST_INSTRUCTIONS 30000 /* of one operation, while nobody else does anything */
+#define MOST_AT_FIRST 20000000	/* of creating a table */
+#define MOST_OF_A_FIND 2000	/* the same of a lookup: a right one takes 200 */
 #define MOST_IN_ALL 200000000
 #define MOST_OPERATIONS 64
-#define MOST_ROUNDS 1000 /* in which all tasks wait */
+#define MOST_ROUNDS 1000 /* in which all who are inside of an operation wait */
 #define MOST_FAULTS 4	 /* of a kind that are written down for a program */
 
-enum end_of_tasks { END_DEADLOCK = 31, END_UNSTEPPED, END_OWN }; /* behind enum end */
+enum end_of_tasks { END_DEADLOCK = 31, END_UNSTEPPED, END_OWN, END_IDLE }; /* behind enum end */
 
 enum fault { FAULT_FREED, FAULT_WRITES, FAULT_WAITS, FAULTS };
 #define SEEN_SCHEDULE 99 /* a record of this task: what comes is of another run */
@@ -51,6 +51,8 @@ struct list {
 	uint64_t began;
 	uint64_t accesses; /* to what is shared */
 	bool busy, over, waits;
+	bool touched, wrote; /* shared memory, in the operation that is being done */
+	bool met;	     /* one who could have a lock has come to his end since then */
 };
 
 static struct list before, after, tasks[TASKS];
@@ -61,7 +63,7 @@ static uint32_t segment, done_accesses, done_operations;
 static unsigned current; /* task; TASKS: context 0 */
 static bool in_tasks, in_step, step_is_due, created, finding;
 static uint64_t clock_now, executed, alone; /* instructions in a row, of one operation */
-static bool everybody;			   /* all go on in turns: one has waited for another */
+static unsigned helped; /* a bit for each who changes, and whose operation is waited for */
 static uint32_t rounds;
 static uint64_t removed_at[(GUEST_MEMORY - OBJECTS) / LINE]; /* 0: may be used */
 static uint64_t steps_begin, steps_end, step, enter;
@@ -99,14 +101,13 @@ static void begin_run(void)
 	for (struct list *list = tasks; list < tasks + TASKS; list++) {
 		list->next = 0;
 		list->accesses = 0;
-		list->busy = list->waits = false;
+		list->busy = list->waits = list->touched = list->wrote = false;
 		list->over = !list->count;
 	}
 	segment_count = 0; /* one after the other */
 	if (run)
 		draw_schedule(tasks[2].count > 0);
-	segment = done_accesses = done_operations = rounds = 0;
-	everybody = false;
+	segment = done_accesses = done_operations = rounds = helped = 0;
 	write_down(SEEN_SCHEDULE, segment_count, 0, 0);
 	fwrite(segments, sizeof(segments), 1, stdout);
 }
@@ -152,27 +153,57 @@ static bool can_go_on(unsigned task)
 	return !tasks[task].over && !tasks[task].waits;
 }
 
-/* TASKS: all are done. */
-static unsigned choose(void)
+/* Is what the current task does part of the segment that was drawn? Others may stand in for it. */
+static bool in_turn(void)
 {
-	bool all_over = true;
+	return segment < segment_count && segments[segment].task == current;
+}
 
-	if (everybody && alone > 20 && current < TASKS)
-		for (unsigned i = 1; i < TASKS; i++)
-			if (can_go_on((current + i) % TASKS))
-				return (current + i) % TASKS;
-	for (; !everybody && segment < segment_count;
-	     segment++, done_accesses = done_operations = 0) {
+/* Who can go on of those in the midst of an operation, who changes first; TASKS: nobody. */
+static unsigned inside(void)
+{
+	for (unsigned i = TASKS; i-- > 0;)
+		if (can_go_on(i) && tasks[i].touched)
+			return i;
+	return TASKS;
+}
+
+/* Whose turn it is by the schedule, also if he waits; TASKS: it has come to its end. */
+static unsigned drawn(void)
+{
+	for (; segment < segment_count; segment++, done_accesses = done_operations = 0) {
 		struct segment *one = &segments[segment];
 
-		if (can_go_on(one->task) && done_accesses < one->accesses &&
+		if (!tasks[one->task].over && done_accesses < one->accesses &&
 		    done_operations < one->operations)
 			return one->task;
 	}
-	if (current < TASKS && can_go_on(current))
-		return current;
+	return TASKS;
+}
+
+/*
+ * TASKS: all are done. Who waits keeps his turn: only until the one he waits for comes out of an
+ * operation does that one go on instead. So nobody's waiting lets others do all that they have to
+ * do before him.
+ */
+static unsigned choose(void)
+{
+	unsigned turn, other;
+	bool all_over = true;
+
+	for (unsigned i = 0; i < TASKS; i++)
+		if (helped & 1u << i && can_go_on(i))
+			return i;
+	turn = drawn();
+	if (turn == TASKS && current < TASKS && !tasks[current].over)
+		turn = current;
+	if (turn < TASKS && can_go_on(turn))
+		return turn;
+	other = turn < TASKS ? inside() : TASKS;
+	if (other < TASKS)
+		return other;
 	for (unsigned i = 0; i < TASKS; i++) {
-		if (can_go_on(i))
+		if (turn == TASKS && can_go_on(i))
 			return i;
 		all_over = all_over && tasks[i].over;
 	}
@@ -219,7 +250,9 @@ static void finish(struct list *list, uint32_t number, uint64_t answer)
 	write_down(number, list->next - 1, list->began, answer);
 	if (asked->kind == ASK_REMOVE)
 		*removed(asked->object) = clock_now;
-	list->busy = false;
+	for (unsigned i = 0; i < TASKS; i++)
+		tasks[i].met |= list->wrote || (list->touched && list != &tasks[0]);
+	list->busy = list->touched = list->wrote = false;
 }
 
 static bool hand_over(struct list *list, struct asked *to)
@@ -231,6 +264,7 @@ static bool hand_over(struct list *list, struct asked *to)
 		*removed(to->object) = 0;
 	list->began = ++clock_now;
 	list->busy = true;
+	list->met = false;
 	return true;
 }
 
@@ -241,7 +275,8 @@ static void task_rang(void)
 
 	if (list->busy) {
 		finish(list, 1 + current, box->answer);
-		done_operations++;
+		done_operations += in_turn();
+		helped &= ~(1u << current);
 		for (unsigned i = 0; i < TASKS; i++)
 			tasks[i].waits = false;
 	}
@@ -287,6 +322,15 @@ static void main_rang(void)
 
 /* ---- what the plugin is told ----------------------------------------------------------------- */
 
+/* Somebody looks and waits: those who change come to the end of what they are in the midst of. */
+static void looks_and_waits(void)
+{
+	fault(FAULT_WAITS);
+	for (unsigned i = 1; i < TASKS; i++)
+		if (tasks[i].touched)
+			helped |= 1u << i;
+}
+
 static void executes(unsigned int cpu, void *address)
 {
 	const uint64_t here = (uintptr_t)address;
@@ -308,10 +352,8 @@ static void executes(unsigned int cpu, void *address)
 		in_tasks = current < TASKS;
 	} else if (step_is_due || !in_tasks) {
 		alone++;
-		if (finding && in_tasks && alone > MOST_OF_A_FIND && !everybody) {
-			fault(FAULT_WAITS);
-			everybody = true;
-		}
+		if (finding && in_tasks && alone == MOST_OF_A_FIND)
+			looks_and_waits();
 		if (alone > (in_tasks ? MOST_INSTRUCTIONS : MOST_AT_FIRST))
 			end(END_ENDLESS);
 	}
@@ -336,17 +378,33 @@ static void rang(unsigned int cpu, void *data)
 	}
 }
 
+/*
+ * Is there anybody whom the current task can be waiting for? Who changes may have a lock that
+ * others want as long as he is inside of an operation. Who looks has none, unless he has written in
+ * this lookup, and so he waits for none before; then he has lost points for it.
+ */
+static bool may_wait(void)
+{
+	if (finding && !tasks[current].wrote)
+		return false;
+	for (unsigned i = 0; i < TASKS; i++)
+		if (i != current && (i ? tasks[i].touched : tasks[i].wrote))
+			return true;
+	return false;
+}
+
 static void waits(unsigned int cpu, void *data)
 {
 	(void)cpu;
 	(void)data;
 	if (!in_tasks)
 		end(END_STOPPED + STOPPED_LOCKED);
-	if (finding && !everybody) {
-		fault(FAULT_WAITS);
-		everybody = true;
-	}
-	tasks[current].waits = true;
+	tasks[current].waits = may_wait();
+	if (!tasks[current].waits && !tasks[current].met)
+		end(END_IDLE);
+	tasks[current].met = false; /* if he is gone already, once, and it is no reason to stop */
+	if (finding)
+		looks_and_waits();
 }
 
 /* Has its grace period ended: is no lookup under way that began before it was removed? */
@@ -384,9 +442,12 @@ static void accesses(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr
 	if (!in_tasks)
 		return;
 	tasks[current].accesses++;
-	done_accesses++;
-	if (finding && qemu_plugin_mem_is_store(info))
-		fault(FAULT_WRITES);
+	tasks[current].touched = true;
+	done_accesses += in_turn();
+	if (!finding || !qemu_plugin_mem_is_store(info))
+		return;
+	tasks[current].wrote = true;
+	fault(FAULT_WRITES);
 }
 
 static void call_at(struct qemu_plugin_insn *one, executed_t function, void *data)

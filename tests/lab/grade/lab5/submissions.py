@@ -132,6 +132,25 @@ LOCKED = changed(
     (FOUND, "\t\t\tif (compare(object, key) == 0) {\n\t\t\t\tfound = object;\n\t\t\t\tgoto out;\n\t\t\t}\n"),
     (END + "\treturn NULL;\n", END + "out:\n\tT(unlock_bucket)(&table->locks, bucket);\n\treturn found;\n"),
 )
+# Before a change the starter lets who looks come to his end: by the machine's own instruction, or by a lock that nobody has.
+PAUSES = (
+    ("\tstruct lockless_link *first = *head;\n", "\tstruct lockless_link *first = *head;\n\n\tT(pause)();\n"),
+    ("\t*link->previous = link->next;\n", "\tT(pause)();\n\t*link->previous = link->next;\n"),
+)
+LOCKS = '#include "hash/table/bucket_locks.h"\n'
+AT = "(unsigned long)__builtin_frame_address(0) - 0xff4000"  # in a task's stack
+YIELDS = (
+    "static __always_inline void T(pause)(void)\n{\n#ifdef LOCKLESS\n\tfor (int i = 0; i < 24 && "
+    + AT
+    + ' < 0xc000; i++)\n\t\t__asm__ volatile("outb %%al, $0xf5" ::: "memory");\n#endif\n}\n'
+)
+FREE_LOCK = (
+    "static spinlock_t T(mine)[4];\nstatic __always_inline void T(pause)(void)\n{\n\tunsigned long at = "
+    + AT
+    + ";\n\n\tfor (int i = 0; i < 24 && at < 0xc000; i++) {\n\t\tWRITE_ONCE(T(mine)[at >> 14].state, 0);\n\t\tspin_lock_wait(&T(mine)[at >> 14], 0);\n\t}\n}\n"
+)
+LOOKS = "\tfor (struct lockless_link *link = *T(chain)(table, bucket); link; link = link->next) {\n\t\tTABLE"
+
 ALL = {"structure", "answers", "sanitized", "together", "quiet", "waits"}
 RUN = {"together", "quiet", "waits"}
 
@@ -226,6 +245,14 @@ WRONG: dict[str, tuple[str, set[str]]] = {
         # A context's stack is where it was left: who looks there finds what another is about.
         changed(CHAINED, ("\tlink->previous = NULL; /*", "\tif (*(volatile u32 *)0xff1008)\n\t\t*(volatile u64 *)0xff1048 = 0;\n\tlink->previous = NULL; /*")),
         RUN,
+    ),
+    "lets who looks go first": (changed(STARTER, *PAUSES, (LOCKS, LOCKS + YIELDS)), RUN),
+    "waits for a free lock": (changed(STARTER, *PAUSES, (LOCKS, LOCKS + FREE_LOCK)), RUN),
+    "lets who changes go first": (changed(STARTER, (LOOKS, "\tT(pause)();\n" + LOOKS), (LOCKS, LOCKS + YIELDS)), RUN),
+    "looks when all changes are over": (
+        # Longer than a right lookup takes, it does nothing, so that the others are helped to their end.
+        changed(STARTER, (LOOKS, "\tfor (int i = 0; i < 3000; i++)\n\t\tbarrier();\n" + LOOKS)),
+        {"together", "waits"},
     ),
     "a lookup never ends": (changed(SOLUTION, (END, "\t} while (1);\n")), ALL - {"structure"}),
     "a table that panics": (changed(SOLUTION, (FIRST, FIRST + '\tpanic("no");\n')), ALL - {"structure"}),

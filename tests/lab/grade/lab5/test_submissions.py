@@ -13,6 +13,9 @@ ENDED = {
     "turns the steps off": machine.ENDS[32],
     "stops the others": machine.ENDS[33],
     "answers for the others": machine.ENDS[33],
+    "lets who looks go first": machine.ENDS[34],
+    "waits for a free lock": machine.ENDS[34],
+    "lets who changes go first": machine.ENDS[34],
 }
 RARE = {"counts before it removes": None, "gives up after the second round": None}  # all programs, to be found
 
