@@ -27,7 +27,7 @@ MEMORY = machine.MEMORY
 SEGMENTS = 12
 SEEN = np.dtype([("program", "<u4"), ("run", "<u4"), ("task", "<u4"), ("operation", "<u4"), ("began", "<u8"), ("ended", "<u8"), ("answer", "<u8")])  # fmt: skip
 SEGMENT = np.dtype([("task", "<u4"), ("accesses", "<u4"), ("operations", "<u4")])
-SCHEDULE, FAULT = 99, 100  # guest/interleave.c: instead of a task
+SCHEDULE, FAULT = 99, 100  # guest/records.h: instead of a task
 FREED, WRITES, WAITS = range(3)
 ALL = 0xFFFFFFFF
 
@@ -41,19 +41,22 @@ ENDS = {
     32: "it turns off the steps in which it is run",
     33: "it reaches into the machine's own memory",
     34: "it waits for a lock that nobody can have: who changes the table waits for another who does, and never for who looks",
+    35: "it does what no table has to: with vectors, ports, segments, or the processor's own registers",
 }
 SCRIPT = """cd /out
 machine="{flags} {defines} -isystem $(gcc -print-file-name=include) -I/grade/arch/x86/include"
 gcc $machine -DLOCKLESS {table} -c -o lockless.o /grade/guest/table.c || exit 1
 gcc $machine -c -o tasks.o /tasks/tasks.c && gcc $machine -c -o contexts.o /tasks/contexts.S || exit 3
 ld -static -nostdlib -N --build-id=none -Ttext-segment=0x400000 -e machine_start -o tasks /frame/start.o tasks.o contexts.o lockless.o || exit 2
+[ $((0x$(nm tasks | sed -n 's/ . _end$//p'))) -lt {mailbox} ] || {{ echo "it has megabytes of data of its own" >&2; exit 2; }}
 """
 PLUGIN_LOCK = Lock()
 
 
 @cache
 def _interleave() -> Path:
-    return plugin(GUEST / "interleave.c", *machine.WATCHED, GUEST / "tasks.h", GUEST / "schedules.h")
+    headers = ("tasks.h", "records.h", "schedules.h", "ordinary.h")
+    return plugin(GUEST / "interleave.c", *machine.WATCHED, *(GUEST / name for name in headers))
 
 
 def interleave() -> Path:

@@ -15,6 +15,7 @@ from lab.grade.function.oracle import COMPILE
 from lab.grade.lockless import machine, programs
 from lab.grade.lockless.machine import ALL, FREED, WAITS, WRITES, Run, Seen
 from lab.grade.lockless.programs import Program
+from lab.grade.table import build
 from lab.grade.table import parts as table
 from lab.grade.table.parts import Table
 from lab.grade.work import Judged, Refused, Work, failed
@@ -54,6 +55,9 @@ class Tasks:
             self.compiled = outcome.good
             if not outcome.good:
                 raise Refused(f"it cannot be compiled for tasks: {outcome.said[:600] or outcome.why(COMPILE)}")
+            if faults := build.not_alone(self.work.folder, "lockless.o", build.FROM_OTHERS | {"machine_wait"}):
+                self.compiled = False
+                raise Refused(f"compiled for tasks it is no structure alone: {faults[0]}")
         if not self.compiled:
             raise Refused("it was not compiled for tasks")
         if practice not in self.seen:

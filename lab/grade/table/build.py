@@ -133,13 +133,13 @@ def check_compiler() -> None:
             )
 
 
-def not_alone(folder: Path) -> list[str]:
+def not_alone(folder: Path, file: str = "table.o", others_have: frozenset[str] = FROM_OTHERS) -> list[str]:
     """What of the compiled structure is more than one: foreign symbols, functions for others, code that runs by itself."""
-    found = contents(folder, "table.o", COMPILE)
+    found = contents(folder, file, COMPILE)
     if found is None:
         return ["what it compiles to cannot be read"]
     faults = []
-    if others := sorted(found.foreign - FROM_OTHERS):
+    if others := sorted(found.foreign - others_have):
         faults.append(f"it uses what is not its own: {listed(others, 8)}")
     if others := sorted(found.visible - ITS_OWN):
         faults.append(f"it defines what others can see, and is not static: {listed(others, 5)}")

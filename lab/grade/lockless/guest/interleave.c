@@ -16,6 +16,8 @@
 #include <stdlib.h>
 
 #include "../../table/guest/watched.h"
+#include "ordinary.h"
+#include "records.h"
 #include "tasks.h"
 
 #include "schedules.h"
@@ -27,23 +29,6 @@
 #define MOST_OPERATIONS 64
 #define MOST_ROUNDS 1000 /* in which all who are inside of an operation wait */
 #define MOST_FAULTS 4	 /* of a kind that are written down for a program */
-
-enum end_of_tasks { END_DEADLOCK = 31, END_UNSTEPPED, END_OWN, END_IDLE }; /* behind enum end */
-
-enum fault { FAULT_FREED, FAULT_WRITES, FAULT_WAITS, FAULTS };
-#define SEEN_SCHEDULE 99 /* a record of this task: what comes is of another run */
-#define SEEN_FAULT 100	 /* and up: an enum fault, of the task that is its `operation` */
-
-struct program {
-	uint64_t seed;
-	uint32_t schedules;
-	uint32_t count[2 + TASKS]; /* operations before, after, and of each task */
-};
-
-struct seen {
-	uint32_t program, run, task, operation;
-	uint64_t began, ended, answer;
-};
 
 struct list {
 	struct asked asked[MOST_OPERATIONS];
@@ -66,7 +51,7 @@ static uint64_t clock_now, executed, alone; /* instructions in a row, of one ope
 static unsigned helped; /* a bit for each who changes, and whose operation is waited for */
 static uint32_t rounds;
 static uint64_t removed_at[(GUEST_MEMORY - OBJECTS) / LINE]; /* 0: may be used */
-static uint64_t steps_begin, steps_end, step, enter;
+static struct steps steps;				     /* after the first ring */
 
 static void *at(uint64_t address)
 {
@@ -291,10 +276,7 @@ static void main_rang(void)
 
 	if (!created) {
 		created = true;
-		memcpy(&steps_begin, at(STEPS), 8);
-		memcpy(&steps_end, at(STEPS + 8), 8);
-		memcpy(&step, at(STEPS + 16), 8);
-		memcpy(&enter, at(STEPS + 24), 8);
+		memcpy(&steps, at(STEPS), sizeof(steps));
 		mailbox->asked = (struct asked){.kind = ASK_CREATE};
 		read_in(&mailbox->asked.bucket, sizeof(mailbox->asked.bucket));
 		return;
@@ -339,15 +321,15 @@ static void executes(unsigned int cpu, void *address)
 	(void)cpu;
 	if (++executed > MOST_IN_ALL)
 		end(END_ENDLESS);
-	if (was_due && here != step)
+	if (was_due && here != steps.step)
 		end(END_UNSTEPPED);
-	in_step = steps_begin && here >= steps_begin && here < steps_end;
+	in_step = here >= steps.begin && here < steps.end;
 	step_is_due = in_tasks && !in_step;
-	if (here == enter && enter && !in_tasks) {
+	if (created && here == steps.enter && !in_tasks) {
 		in_tasks = true;
 		current = TASKS;
 		go_on(true);
-	} else if (here == step && was_due) {
+	} else if (here == steps.step && was_due) {
 		go_on(false);
 		in_tasks = current < TASKS;
 	} else if (step_is_due || !in_tasks) {
@@ -421,12 +403,22 @@ static bool is_freed(uint64_t address)
 	return true;
 }
 
+/* Code, and what the processor finds pages and segments by: nobody writes to these. */
+static bool is_kept(uint64_t address, unsigned bytes)
+{
+	return (address < steps.text_end && address + bytes > steps.text) ||
+	       (address < steps.pages_end && address + bytes > steps.pages);
+}
+
 static void accesses(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
 {
 	(void)cpu;
 	(void)data;
 	if (in_step || !created)
 		return;
+	if (qemu_plugin_mem_is_store(info) &&
+	    is_kept(address, 1u << qemu_plugin_mem_size_shift(info)))
+		end(END_OWN);
 	if (address >= OWN && address < OWN_END) {
 		const uint64_t stack = STACKS + current * (uint64_t)STACK_BYTES;
 
@@ -450,6 +442,16 @@ static void accesses(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr
 	fault(FAULT_WRITES);
 }
 
+/* Before the first ring it is the machine that sets itself up, and contexts.S has to return. */
+static void is_extra(unsigned int cpu, void *address)
+{
+	const uint64_t here = (uintptr_t)address;
+
+	(void)cpu;
+	if (created && (here < steps.begin || here >= steps.end))
+		end(END_EXTRA);
+}
+
 static void call_at(struct qemu_plugin_insn *one, executed_t function, void *data)
 {
 	qemu_plugin_register_vcpu_insn_exec_cb(one, function, QEMU_PLUGIN_CB_NO_REGS, data);
@@ -464,9 +466,13 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 		struct qemu_plugin_insn *one = qemu_plugin_tb_get_insn(block, i);
 		const struct bytes bytes = bytes_of(one);
 
-		call_at(one, executes, (void *)(uintptr_t)qemu_plugin_insn_vaddr(one));
+		void *address = (void *)(uintptr_t)qemu_plugin_insn_vaddr(one);
+
+		call_at(one, executes, address);
 		if (bytes.size == 2 && bytes.byte[0] == 0xe6 && bytes.byte[1] >> 1 == 0x7a)
 			call_at(one, bytes.byte[1] == 0xf4 ? rang : waits, NULL);
+		else if (!is_ordinary(&bytes))
+			call_at(one, is_extra, address);
 		if (is_halt(&bytes))
 			call_at(one, halted, NULL);
 		qemu_plugin_register_vcpu_mem_cb(one, accesses, QEMU_PLUGIN_CB_NO_REGS,

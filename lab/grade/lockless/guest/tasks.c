@@ -9,6 +9,7 @@
 void serve(void);
 void contexts_enter(void);
 extern const char contexts_begin[], contexts_step[], contexts_end[];
+extern const char __executable_start[], etext[], tables_begin[], tables_end[];
 
 static void ring(void)
 {
@@ -108,10 +109,16 @@ void serve(void)
 	if (table_object_bytes > LINE)
 		machine_stop(STOPPED_PANIC);
 	catch_steps();
-	((uint64_t *)STEPS)[0] = (uint64_t)contexts_begin;
-	((uint64_t *)STEPS)[1] = (uint64_t)contexts_end;
-	((uint64_t *)STEPS)[2] = (uint64_t)contexts_step;
-	((uint64_t *)STEPS)[3] = (uint64_t)contexts_enter;
+	*(struct steps *)STEPS = (struct steps){
+		.begin = (uint64_t)contexts_begin,
+		.end = (uint64_t)contexts_end,
+		.step = (uint64_t)contexts_step,
+		.enter = (uint64_t)contexts_enter,
+		.text = (uint64_t)__executable_start,
+		.text_end = (uint64_t)etext,
+		.pages = (uint64_t)tables_begin,
+		.pages_end = (uint64_t)tables_end,
+	};
 	for (;;) {
 		struct asked asked;
 

@@ -9,7 +9,7 @@
 #define NEXT 0xff1000	  /* the context to go on with, and one more; 0: stay */
 #define CURRENT 0xff1008  /* the context that runs */
 #define CONTEXTS 0xff1040 /* their stack pointers */
-#define STEPS 0xff1080	  /* where contexts.S begins, where it ends, and where tasks are entered */
+#define STEPS 0xff1080	  /* a struct steps */
 #define BOXES 0xff1100
 #define STACKS 0xff4000 /* of context 1, 2, 3 */
 #define STACK_BYTES 0x4000
@@ -20,6 +20,14 @@
 struct box {
 	struct asked asked;
 	uint64_t answer;
+};
+
+/* Where code and tables of the machine lie, for interleave.c. */
+struct steps {
+	uint64_t begin, end, step,
+		enter; /* contexts.S: all of it, behind each step, to the tasks */
+	uint64_t text, text_end;
+	uint64_t pages, pages_end; /* start.S: tables of pages, and of segments before them */
 };
 
 #define ASK_RUN 5 /* of context 0: let the tasks run until they have nothing more to do */

@@ -39,7 +39,9 @@ long_mode:
 	ud2
 
 	.data
+	.globl tables_begin, tables_end
 	.balign 8
+tables_begin:
 gdt:
 	.quad 0, 0x00af9b000000ffff /* 64-bit code */
 gdt_pointer:
@@ -60,6 +62,7 @@ directory: /* large pages, present and writable */
 	.set address, address + 0x200000
 	.endr
 	.fill 480, 8, 0
+tables_end:
 
 	.bss
 	.balign 4096

@@ -149,6 +149,19 @@ FREE_LOCK = (
     + AT
     + ";\n\n\tfor (int i = 0; i < 24 && at < 0xc000; i++) {\n\t\tWRITE_ONCE(T(mine)[at >> 14].state, 0);\n\t\tspin_lock_wait(&T(mine)[at >> 14], 0);\n\t}\n}\n"
 )
+
+CREATED = "\tcache->table = table;\n"
+HERE = "#ifdef LOCKLESS\n", "#endif\n"
+ON_STACK = (
+    "\t\t\tif ("
+    + AT
+    + " < 0xc000)\n\t\t\t\t++*(volatile u64 *)((unsigned long)__builtin_frame_address(0) & ~0x3ffful);\n"
+)
+# The lowest page of each task's stack becomes one page.
+ALIAS = '\tu64 *top, *directory, *small = (u64 *)0x1f00000;\n\n\t__asm__ volatile("mov %%cr3, %0" : "=r"(top));\n\tdirectory = (u64 *)(*(u64 *)(*top & ~0xffful) & ~0xffful);\n\tfor (unsigned i = 0; i < 512; i++)\n\t\tsmall[i] = (0xe00000 + i * 4096ul) | 3;\n\tfor (unsigned i = 0; i < 3; i++)\n\t\tsmall[0x1f4 + 4 * i] = 0x1f01000 | 3;\n\tdirectory[7] = 0x1f00000 | 3;\n\t__asm__ volatile("mov %0, %%cr3" :: "r"(top) : "memory");\n'
+FINDS_PAGES = "\tu64 *at = (u64 *)0x400000;\n\n\twhile ((at[1] & ~0x60ul) != 0x200083 || (at[2] & ~0x60ul) != 0x400083)\n\t\tat++;\n\tat[20] = 0x200083;\n"
+VECTOR = '\t\t\t__asm__ volatile("movq %%mm0, %%rax; incq %%rax; movq %%rax, %%mm0" ::: "rax");\n'
+WIDE = '\tu64 was;\n\n\t__asm__ volatile("mov %%cr4, %0; or $0x600, %0; mov %0, %%cr4" : "=&r"(was));\n'
 LOOKS = "\tfor (struct lockless_link *link = *T(chain)(table, bucket); link; link = link->next) {\n\t\tTABLE"
 
 ALL = {"structure", "answers", "sanitized", "together", "quiet", "waits"}
@@ -253,6 +266,16 @@ WRONG: dict[str, tuple[str, set[str]]] = {
         # Longer than a right lookup takes, it does nothing, so that the others are helped to their end.
         changed(STARTER, (LOOKS, "\tfor (int i = 0; i < 3000; i++)\n\t\tbarrier();\n" + LOOKS)),
         {"together", "waits"},
+    ),
+    "counts its lookups in a vector": (changed(SOLUTION, (STEPS, STEPS + VECTOR)), RUN),
+    "turns vectors on": (changed(SOLUTION, (CREATED, CREATED + WIDE.join(HERE))), RUN),
+    "counts its lookups on one stack": (changed(SOLUTION, (STEPS, STEPS + ON_STACK.join(HERE)), (CREATED, CREATED + ALIAS.join(HERE))), RUN),
+    "writes to the tables of pages": (changed(SOLUTION, (CREATED, CREATED + FINDS_PAGES.join(HERE))), RUN),
+    "writes to code": (changed(SOLUTION, (CREATED, CREATED + "\t*(volatile u8 *)0x400000 = 0;\n".join(HERE))), RUN),
+    "runs by itself where tasks are": (changed(SOLUTION, (LOCKS, LOCKS + "static __attribute__((constructor)) void T(first)(void)\n{\n\tbarrier();\n}\n".join(HERE))), RUN),
+    "has megabytes where tasks are": (
+        changed(SOLUTION, (LOCKS, LOCKS + "static char T(big)[200 << 20];\n".join(HERE)), (CREATED, CREATED + '\t__asm__ volatile("" :: "r"(&T(big)[0]));\n'.join(HERE))),
+        RUN,
     ),
     "a lookup never ends": (changed(SOLUTION, (END, "\t} while (1);\n")), ALL - {"structure"}),
     "a table that panics": (changed(SOLUTION, (FIRST, FIRST + '\tpanic("no");\n')), ALL - {"structure"}),

@@ -16,6 +16,13 @@ ENDED = {
     "lets who looks go first": machine.ENDS[34],
     "waits for a free lock": machine.ENDS[34],
     "lets who changes go first": machine.ENDS[34],
+    "counts its lookups in a vector": machine.ENDS[35],
+    "turns vectors on": machine.ENDS[35],
+    "counts its lookups on one stack": machine.ENDS[35],
+    "writes to the tables of pages": machine.ENDS[33],
+    "writes to code": machine.ENDS[33],
+    "runs by itself where tasks are": "compiled for tasks it is no structure alone",
+    "has megabytes where tasks are": "megabytes of data of its own",
 }
 RARE = {"counts before it removes": None, "gives up after the second round": None}  # all programs, to be found
 
