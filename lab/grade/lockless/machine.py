@@ -24,7 +24,7 @@ from lab.run.qemu.plugin import plugin
 
 GUEST = Path(__file__).parent / "guest"
 MEMORY = machine.MEMORY
-SEGMENTS = 12
+SEGMENTS = 50
 SEEN = np.dtype([("program", "<u4"), ("run", "<u4"), ("task", "<u4"), ("operation", "<u4"), ("began", "<u8"), ("ended", "<u8"), ("answer", "<u8")])  # fmt: skip
 SEGMENT = np.dtype([("task", "<u4"), ("accesses", "<u4"), ("operations", "<u4")])
 SCHEDULE, FAULT = 99, 100  # guest/records.h: instead of a task

@@ -194,6 +194,18 @@ def chased(maker: Maker) -> None:
         maker.insert(writer, one, maker.key(there))
 
 
+def to_and_fro(maker: Maker) -> None:
+    """Somebody leaves the head of a chain and comes back, again and again, during one lookup of another: who gives up after a few rounds misses him."""
+    here, there = _two(maker)
+    stays, goes = maker.chain(here, 2)
+    _looks(maker, [_key_of(maker, stays)])
+    key, other = _key_of(maker, goes), maker.key(there)
+    for _ in range(12):
+        for to in (other, key):
+            maker.remove(maker.program.tasks[1], goes)
+            maker.insert(maker.program.tasks[1], goes, to)
+
+
 def around(maker: Maker) -> None:
     """Somebody gets another key in his own chain."""
     bucket = maker.draw.below(1 << BITS)
@@ -236,7 +248,7 @@ def two_writers(maker: Maker) -> None:
 
 
 MAKERS = {
-    "neighbours": neighbours, "appear": appear, "moved": moved, "chased": chased, "around": around, "gone": gone, "two writers": two_writers,
+    "neighbours": neighbours, "appear": appear, "moved": moved, "chased": chased, "to and fro": to_and_fro, "around": around, "gone": gone, "two writers": two_writers,
 }  # fmt: skip
 
 

@@ -91,7 +91,7 @@ static void begin_run(void)
 	}
 	segment_count = 0; /* one after the other */
 	if (run)
-		draw_schedule(tasks[2].count > 0);
+		draw_schedule(tasks[0].count == 1, tasks[2].count > 0);
 	segment = done_accesses = done_operations = rounds = helped = 0;
 	write_down(SEEN_SCHEDULE, segment_count, 0, 0);
 	fwrite(segments, sizeof(segments), 1, stdout);

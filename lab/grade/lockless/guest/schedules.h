@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MOST_SEGMENTS 12
+#define MOST_SEGMENTS 50
 #define ALL (~0u)
 
 /* One task does so many accesses to shared memory, or so many operations. */
@@ -56,12 +56,33 @@ static void draw_pieces(uint32_t writer, bool two_writers)
 	}
 }
 
+/*
+ * A single lookup, and another who moves again and again, in step: so many accesses after he has
+ * left, so many after he has come back. If that is one round of the lookup, all its rounds go
+ * alike.
+ */
+static void draw_steps(uint32_t writer)
+{
+	const uint32_t there = 1 + draw(5), gone = 1 + draw(5);
+
+	segment_count = 0;
+	add(0, there + draw(3), ALL);
+	while (segment_count + 2 <= MOST_SEGMENTS) {
+		add(writer, ALL, 2);
+		add(0, segment_count / 2 % 2 ? gone : there, ALL);
+	}
+}
+
 /* Task 0 looks, the others change. */
-static void draw_schedule(bool two_writers)
+static void draw_schedule(bool one_lookup, bool two_writers)
 {
 	const uint32_t writer = two_writers && draw(2) ? 2 : 1, kind = draw(10);
 	uint32_t few;
 
+	if (one_lookup && draw(2)) {
+		draw_steps(writer);
+		return;
+	}
 	segment_count = 0;
 	if (kind >= 6) {
 		draw_pieces(writer, two_writers);

@@ -24,7 +24,11 @@ ENDED = {
     "runs by itself where tasks are": "compiled for tasks it is no structure alone",
     "has megabytes where tasks are": "megabytes of data of its own",
 }
-RARE = {"counts before it removes": None, "gives up after the second round": None}  # all programs, to be found
+RARE = {
+    "counts before it removes": None,
+    "gives up after the second round": None,
+    "gives up after the tenth round": None,
+}  # all programs, to be found
 
 
 @pytest.mark.turns(3)
