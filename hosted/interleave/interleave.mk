@@ -34,9 +34,15 @@ $(patsubst %.c,$(HOSTED_O)/%.o,$(RING_KERNEL) $(RING_HOOKED)): HOSTED_SANITIZE =
 
 $(RING_OBJECTS) $(RING_LIBRARY): hosted/interleave/interleave.mk
 
+# Another file than the last time is another table, whatever its age; and it has to be there.
+$(HOSTED_O)/hosted/interleave/toys/table.o: $(RING_TABLE) $(HOSTED_O)/ring-table
+$(HOSTED_O)/ring-table: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo $(abspath $(RING_TABLE)) | cmp -s - $@ || echo $(abspath $(RING_TABLE)) > $@
+
 MINUTES ?= 60
 
-.PHONY: ring torture
+.PHONY: ring torture FORCE
 ring: $(HOSTED_O)/ring
 
 torture: ring

@@ -71,10 +71,15 @@ def grade_class(lab: Lab, folder: Path, seeds: Seeds, out: Path, jobs: int, boot
             Exception
         ) as error:  # a fault of the grader's: told to the teacher, tried again next time; the class goes on
             return score.gradescope(score.nothing(lab, f"THE GRADER FAILED: {error!r}", ""))
-        _keep(scores, path, {"made_of": before, "score": found})
+        _keep(scores, path, {"submission": path.name, "made_of": before, "score": found})
         return found
 
-    _all_at(missing, one, jobs, known, say)
+    try:
+        _all_at(missing, one, jobs, known, say)
+    except (KeyboardInterrupt, LabError):
+        kept = sum(found is not None for found in known.values())
+        say(f"{kept} of {len(there)} are graded and kept; the same command goes on")
+        raise
     write_csv(lab, out, [(path.name, found) for path, found in known.items() if found])
     return len(there)
 

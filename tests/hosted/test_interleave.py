@@ -204,3 +204,14 @@ def test_schedules_differ(ring):
 
 def test_every_program_is_listed(ring):
     assert sorted(run(ring, "--list").stdout.split()) == sorted(PROGRAMS)
+
+
+def test_what_is_not_there_does_not_look_as_if_it_had_passed(ring, tmp_path):
+    result = run(ring, "toy_counter", "table_movd", "--runs", "3")
+    assert result.returncode == 2 and "there is no program table_movd" in result.stderr and not result.stdout
+    assert "usage: ring" in run(ring, "--help").stderr
+    command = ["make", "-f", "hosted/interleave/interleave.mk", f"HOSTED_O={os.path.relpath(ring.parent, TOP)}"]
+    made = subprocess.run(
+        [*command, f"RING_TABLE={tmp_path}/none.h"], cwd=TOP, capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 2 and "none.h" in made.stderr

@@ -366,6 +366,30 @@ static bool take_option(int option)
 	}
 }
 
+static const char usage[] =
+	"usage: ring [NAME...] [--runs N] [--seconds S] [--first SEED] [--minutes M]\n"
+	"            [--seed P:S] [--trace] [--no-races] [--go-on]\n"
+	"       ring --list\n"
+	"hosted/interleave/ring/main.c says what each is.\n";
+
+/* Is there a program of each name that was given? What was never run must not look as if it had
+ * passed. */
+static bool all_are_there(int argc, char **argv)
+{
+	for (int i = optind; i < argc; i++) {
+		const struct ring_program *program = programs;
+
+		while (program && strcmp(argv[i], program->name))
+			program = program->next;
+		if (!program) {
+			fprintf(stderr, "ring: there is no program %s; ring --list names them\n",
+				argv[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	int option, status = 0;
@@ -374,10 +398,11 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		if (!take_option(option)) {
-			fprintf(stderr, "%s: see hosted/interleave/ring/main.c for the options\n",
-				argv[0]);
+			fputs(usage, stderr);
 			return 2;
 		}
+	if (!all_are_there(argc, argv))
+		return 2;
 	ring_shared = mmap(NULL, sizeof(*ring_shared), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	BUG_ON(ring_shared == MAP_FAILED);
