@@ -6,6 +6,7 @@ The rest of the kernel is built once, and linked to one object; of each submissi
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -147,9 +148,32 @@ class Answers:
                 found.append((answers, int(words[1])))
         return found
 
+    @property
+    def seen(self) -> list[list[int]]:
+        """In a storm: worker, question, changes begun and done, answer."""
+        return [[int(word) for word in words[1:]] for words in self.lines if words[:1] == ["seen"] and not _odd(words)]
+
+    def cannot_be(self, asked: int) -> bool:
+        """Does it say what the program never says: numbers that are none, or other answers than to @asked questions?
+
+        The kernel reaches the port that the program's output comes by, and can put lines of its own among it."""
+        answers = len(self.answers)
+        return any(map(_odd, self.lines)) or answers > asked or (answers < asked and not self.ended)
+
+
+NUMBERS = {"answer": 1, "changed": 1, "seen": 5}  # how many of them come behind a word of the program's
+NUMBER = re.compile("[0-9]{1,20}")  # of 64 bits
+
+
+def _odd(words: list[str]) -> bool:
+    """A line that begins as one of the program's, and is none."""
+    if not words or words[0] not in NUMBERS:
+        return False
+    return len(words) != NUMBERS[words[0]] + 1 or not all(map(NUMBER.fullmatch, words[1:]))
+
 
 def _is(words: list[str], what: str) -> bool:
-    return len(words) == 2 and words[0] == what and words[1].isdecimal()
+    return words[:1] == [what] and not _odd(words)
 
 
 def ask(folder: Path, kernel: bytes, script: str, options: Options, counted: bool = False) -> Answers:

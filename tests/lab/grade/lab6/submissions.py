@@ -213,6 +213,26 @@ static const char *shorter(const char *text, char *to)
 
 bool pathcache_find("""
 
+# Says on the port that the program's output comes by what the program does not say: @said, as question number 1,500 comes.
+SPEAKS = """
+static void speak(const char *text, int digits)
+{
+	for (; *text; text++)
+		for (int i = *text == '~' ? digits : 1; i > 0; i--)
+			__asm__ volatile("outb %0, %w1" : : "a"((u8)(*text == '~' ? '1' : *text)), "Nd"(0x3f8));
+}
+
+bool pathcache_find("""
+
+
+def speaks(said: str, when: str = "true", digits: int = 0) -> str:
+    return changed(
+        SOLUTION,
+        ("\nbool pathcache_find(", SPEAKS),
+        (KEPT, KEPT + f'\tstatic int asked;\n\tif (__atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED) == 1500 && ({when}))\n\t\tspeak("\\n{said}\\n", {digits});\n'),
+    )  # fmt: skip
+
+
 # Name: what is handed in, the kinds of parts that are judged, and those of them at which it fails, and no others.
 WRONG: dict[str, tuple[str, frozenset[str], set[str]]] = {
     "starter": (STARTER, ASKED, LOOKED),
@@ -252,6 +272,10 @@ WRONG: dict[str, tuple[str, frozenset[str], set[str]]] = {
     "never ends": (changed(SOLUTION, (FORGETS, FORGETS + "\twhile (changes > 40)\n\t\tcpu_relax();\n")), ASKED, set(ASKED) - {"path-builds"}),
     # Says to who counts that the question begins only now.
     "begins to count late": (changed(SOLUTION, ("\tif (!entry)\n\t\treturn false;\n", '\t__asm__ volatile(".byte 0x0f, 0x1f, 0x84, 0x00; .long 0xC4C4FF00" ::: "memory");\n\tif (!entry)\n\t\treturn false;\n')), ASKED, LOOKED),
+    "one answer more": (speaks("answer 5"), ASKED, set(ASKED) - {"path-builds"}),
+    "an answer of 5,000 digits": (speaks("answer ~", digits=5000), ASKED, set(ASKED) - {"path-builds"}),
+    "has seen what is no number": (speaks("seen foo", "nr_cpus > 1"), IN_TURN, {"path-cpus"}),
+    "has seen digits of another script": (speaks("seen \\xd9\\xa1 1 1 1 \\xd9\\xa1", "nr_cpus > 1"), IN_TURN, {"path-cpus"}),
     "takes a file in": (SOLUTION + '__asm__(".incbin \\"/etc/passwd\\"");\n', ASKED, set(ASKED)),
     "in place of the kernel's": (SOLUTION + "int vfs_chmod(void)\n{\n\treturn 0;\n}\n", ASKED, set(ASKED)),
     "does not compile": (changed(SOLUTION, (FOUND, "\t*place = entry;\n")), ASKED, set(ASKED)),
