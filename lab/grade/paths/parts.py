@@ -296,6 +296,12 @@ def cost(work: Work, part: Part) -> Judged:
         return failed(
             found.ended or "Its instructions cannot be counted: there are marks in it that are not the program's."
         )
+    about = part.options.get("about", ())
+    wrong = sum(
+        one.about in about and answer != one.expected for one, answer in zip(asked.asked, found.answers, strict=True)
+    )
+    if wrong:
+        return failed(f"{wrong:,} answers are wrong: {', '.join(about)}.", *_leads_on(work))
     right: dict[str, bool] = {}
     for one, answer in zip(asked.asked, found.answers, strict=True):
         right[one.measured] = right.get(one.measured, True) and answer == one.expected

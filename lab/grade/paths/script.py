@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from lab.course.draw import Draw
 from lab.grade.paths.model import LEAST_SIZE, Tree, User
+from lab.grade.paths.themselves import change_themselves
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_"
 
@@ -331,6 +332,8 @@ def measured(script: Script) -> Iterator[None]:
         for worker in who:
             for path in draw.shuffled(paths)[:40]:
                 script.ask("eight components, after changes elsewhere", worker, path, "s", "elsewhere")
+    yield
+    change_themselves(script, paths)
     yield
     for worker in who:
         script.ask("one component", worker, script.top, "c")

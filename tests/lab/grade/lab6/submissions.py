@@ -213,6 +213,35 @@ static const char *shorter(const char *text, char *to)
 
 bool pathcache_find("""
 
+# Compares nothing but the text, and forgets only what it must so as not to crash.
+CARELESS = changed(
+    SOLUTION,
+    (" || entry->start.dentry != question->start.dentry ||\n\t    entry->start.mount != question->start.mount ||\n\t    entry->credential != question->credential || entry->mounts != question->mounts)", ")"),
+    ("(uintptr_t)question->start.dentry + question->credential", "0"),
+    ("question->stamp != changes || ", ""),
+    (FORGETS, ""),
+    ("\tif (entry->place.dentry)\n\t\ttake_out(entry);\n", ""),
+    ("static void take_out(", "static __maybe_unused void take_out("),
+)  # fmt: skip
+LOOKS_MEASURED = """static bool looks_measured(const char *text)
+{
+	unsigned number = 0, length = 0;
+
+	for (;; text++) {
+		if (*text && *text != '/') {
+			length++;
+			continue;
+		}
+		if (number++ && (length < 5 || length > 9))
+			return false;
+		if (!*text)
+			return number == 8;
+		length = 0;
+	}
+}
+
+void pathcache_fill("""
+
 # Says on the port that the program's output comes by what the program does not say: @said, as question number 1,500 comes.
 SPEAKS = """
 static void speak(const char *text, int digits)
@@ -249,10 +278,10 @@ WRONG: dict[str, tuple[str, frozenset[str], set[str]]] = {
         {"path-elsewhere"},
     ),
     "a dozen places": (changed(SOLUTION, ("#define SETS 1024u", "#define SETS 16u")), ASKED, LOOKED),
-    "whoever asks": (changed(SOLUTION, ("\t    entry->credential != question->credential || ", "\t    "), ("(uintptr_t)question->start.dentry + question->credential", "(uintptr_t)question->start.dentry")), ASKED, {"path-rights", "path-changes"}),
-    "wherever he stands": (changed(SOLUTION, (" || entry->start.dentry != question->start.dentry ||\n\t    entry->start.mount != question->start.mount ||\n", " ||\n"), ("(uintptr_t)question->start.dentry + question->credential", "question->credential")), ASKED, {"path-texts"}),
-    "whatever is mounted": (changed(SOLUTION, (" || entry->mounts != question->mounts)", ")")), ASKED, {"path-mounts"}),
-    "what is below stays": (changed(SOLUTION, (FORGETS, "\tif (changing)\n\t\treturn;\n" + FORGETS)), ASKED, {"path-changes"}),
+    "whoever asks": (changed(SOLUTION, ("\t    entry->credential != question->credential || ", "\t    "), ("(uintptr_t)question->start.dentry + question->credential", "(uintptr_t)question->start.dentry")), ASKED, {"path-rights", "path-changes", "path-found"}),
+    "wherever he stands": (changed(SOLUTION, (" || entry->start.dentry != question->start.dentry ||\n\t    entry->start.mount != question->start.mount ||\n", " ||\n"), ("(uintptr_t)question->start.dentry + question->credential", "question->credential")), ASKED, {"path-texts", "path-found"}),
+    "whatever is mounted": (changed(SOLUTION, (" || entry->mounts != question->mounts)", ")")), ASKED, {"path-mounts", "path-found"}),
+    "what is below stays": (changed(SOLUTION, (FORGETS, "\tif (changing)\n\t\treturn;\n" + FORGETS)), ASKED, {"path-changes", "path-found"}),
     # The place is told by the hash alone; by a part of the text.
     "no text": (changed(SOLUTION, (COMPARES, "\tlast = !last;\n")), FOUND_RIGHT, set(FOUND_RIGHT)),
     "dots by the letter": (
@@ -276,6 +305,8 @@ WRONG: dict[str, tuple[str, frozenset[str], set[str]]] = {
     "an answer of 5,000 digits": (speaks("answer ~", digits=5000), ASKED, set(ASKED) - {"path-builds"}),
     "has seen what is no number": (speaks("seen foo", "nr_cpus > 1"), IN_TURN, {"path-cpus"}),
     "has seen digits of another script": (speaks("seen \\xd9\\xa1 1 1 1 \\xd9\\xa1", "nr_cpus > 1"), IN_TURN, {"path-cpus"}),
+    # Looks at what is measured alone, and that for good, whoever asks.
+    "only what looks measured": (changed(CARELESS, ("find(set, question))\n\t\treturn;", "find(set, question) || !looks_measured(question->text))\n\t\treturn;"), ("void pathcache_fill(", LOOKS_MEASURED)), ASKED, {"path-found"}),
     "takes a file in": (SOLUTION + '__asm__(".incbin \\"/etc/passwd\\"");\n', ASKED, set(ASKED)),
     "in place of the kernel's": (SOLUTION + "int vfs_chmod(void)\n{\n\treturn 0;\n}\n", ASKED, set(ASKED)),
     "does not compile": (changed(SOLUTION, (FOUND, "\t*place = entry;\n")), ASKED, set(ASKED)),
