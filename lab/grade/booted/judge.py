@@ -39,19 +39,19 @@ def judge(work: Work, part: Part) -> Judged:
     if work.unfit:
         return failed(f"not booted: {work.unfit}")
     stand_in = StandIn.of(part)
-    found = _tried(stand_in, work.text, work.lab.hand_in, work.draw("files"))
+    found = _tried(stand_in, work.text, work.lab.hand_in, work.draw("files"), work.seeds.hidden)
     if found.share < 1:
         _check_kernel(stand_in)  # whose fault is it?
     return found
 
 
-def _tried(stand_in: StandIn, text: bytes, called: str, draw: Draw) -> Judged:
+def _tried(stand_in: StandIn, text: bytes, called: str, draw: Draw, hidden: bool = False) -> Judged:
     files = given(draw)
     with sandbox.folder() as folder:
         said = build_with(folder, stand_in, text, called)
         if said:
             return failed("The kernel cannot be built with it.", said)
-        said = _boot(folder, files, stand_in.cpus)
+        said = _boot(folder, files, stand_in.cpus, hidden)
         if said:
             return failed(said, "Expected: the machine copies, moves and removes files, and leaves in the orderly way.")
         return _look(folder, files)
@@ -81,20 +81,18 @@ def _tree(files: Given) -> Tree:
     return tree
 
 
-def _boot(folder: Path, files: Given, cpus: int) -> str:
+def _boot(folder: Path, files: Given, cpus: int, hidden: bool) -> str:
     """Run the job: what went wrong with the machine, or ""."""
     options = Options(
         job=["/bin/sh", "/work/job.sh"], root="ext2", mem="96M", smp=cpus, icount=True, quiet=True, ext2=Ext2(1024, 128, 24 << 20, 512),
         cmdline="bhash_entries=256 job_input=none",
     )  # fmt: skip
-    result = machine.run(folder, options, _tree(files), BOOT)
+    result = machine.run(folder, options, _tree(files), BOOT, hidden)
     if isinstance(result, str):
         return result
-    return (
-        f"The job ended with status {result.status}: {result.output[-300:].decode(errors='replace')!r}"
-        if result.status
-        else ""
-    )
+    if not result.status:
+        return ""
+    return f"The job ended with status {result.status}{machine.quoted(result.output, hidden)}"
 
 
 def _look(folder: Path, files: Given) -> Judged:

@@ -21,8 +21,10 @@ MOST_CONTROL = 1 << 20
 ENDLESS = "The machine did not end: it hangs, or is far slower than it should be."
 
 
-def run(folder: Path, options: Options, tree: Tree, limits: Limits) -> Result | str:
-    """Run the kernel that is @folder/out/chainwalk.stripped, its files in @folder/run: what came of it, or why it did not end in the orderly way."""
+def run(folder: Path, options: Options, tree: Tree, limits: Limits, hidden: bool = False) -> Result | str:
+    """Run the kernel that is @folder/out/chainwalk.stripped, its files in @folder/run: what came of it, or why it did not end in the orderly way.
+
+    @hidden: what the guest has been asked is not to come out, so nothing of what it says is told (ending())."""
     place = folder / "run"
     place.mkdir()
     with build_lock():
@@ -42,7 +44,23 @@ def run(folder: Path, options: Options, tree: Tree, limits: Limits) -> Result | 
     if result.kind == "silence" and outcome.said.strip() and not (place / "control").exists():
         raise LabError(f"the machine could not be started in the sandbox: {outcome.said.strip()[:500]}")
     result.output = outcome.output
-    return result if result.kind == "exit" else f"{result.message[:300]}."
+    return result if result.kind == "exit" else ending(result, hidden)
+
+
+KINDS = {
+    "panic": "The kernel panicked", "silence": "The machine ended without a whole status record",
+    "hang": "The machine hangs: no CPU can be interrupted any more", "timeout": "The job did not end in time",
+}  # fmt: skip
+
+
+def ending(result: Result, hidden: bool) -> str:
+    """How the machine ended, in words; the kernel's own may hold anything that it was asked."""
+    return f"{KINDS[result.kind]}." if hidden else f"{result.message[:300]}."
+
+
+def quoted(output: bytes, hidden: bool) -> str:
+    """The end of what the guest said, for who handed it in."""
+    return "." if hidden else f": {output[-300:].decode(errors='replace')!r}"
 
 
 def plain_bytes(path: Path) -> bytes:

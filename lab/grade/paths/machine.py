@@ -176,8 +176,10 @@ def _is(words: list[str], what: str) -> bool:
     return words[:1] == [what] and not _odd(words)
 
 
-def ask(folder: Path, kernel: bytes, script: str, options: Options, counted: bool = False) -> Answers:
-    """Run @script in a fresh machine, in @folder, which is empty."""
+def ask(
+    folder: Path, kernel: bytes, script: str, options: Options, counted: bool = False, hidden: bool = False
+) -> Answers:
+    """Run @script in a fresh machine, in @folder, which is empty. @hidden: as booted.machine.run() has it."""
     out, tree = folder / "out", base_tree()
     out.mkdir(exist_ok=True)
     (out / "chainwalk.stripped").write_bytes(kernel)
@@ -188,11 +190,11 @@ def ask(folder: Path, kernel: bytes, script: str, options: Options, counted: boo
         with LOCK:
             (out / "counts.so").write_bytes(_counts(str(output_folder())))
         options.extra_qemu = ["-plugin", f"file=/kernel/counts.so,out={folder}/run/counts"]
-    result = machine.run(folder, options, tree, BOOT)
+    result = machine.run(folder, options, tree, BOOT, hidden)
     ended, output = (result, b"") if isinstance(result, str) else ("", result.output)
     lines = [line.split() for line in output.decode(errors="replace").splitlines()]
     if not ended and ["end"] not in lines:
-        ended = f"The program that asks ended early: {output[-200:].decode(errors='replace')!r}"
+        ended = f"The program that asks ended early{machine.quoted(output, hidden)}"
     words = machine.plain_bytes(folder / "run/counts") if counted else b""
     counts = [int(one) for one in np.frombuffer(words[: len(words) // 4 * 4], "<u4")]
     return Answers(lines, counts[:-1], counts[-1] if counts else 0, ended, ended == machine.ENDLESS)

@@ -70,7 +70,9 @@ class PathCache:
     def _sequence(self, kernel: bytes) -> tuple[Script, Answers]:
         asked = script.sequence(self.work.draw("sequence"))
         with sandbox.folder() as folder:
-            found = machine.ask(folder, kernel, asked.text, _machine(root="ram", mem="64M"), counted=True)
+            found = machine.ask(
+                folder, kernel, asked.text, _machine(root="ram", mem="64M"), True, self.work.seeds.hidden
+            )
         if found.slow:
             self.work.not_booted(found.ended)
         return asked, found
@@ -80,7 +82,7 @@ class PathCache:
         made = script.storm(draw)
         options = _machine(root="ram", mem="64M", smp=4, seed=draw.below(1 << 32))
         with sandbox.folder() as folder:
-            found = machine.ask(folder, self.kernel, made.script.text, options)
+            found = machine.ask(folder, self.kernel, made.script.text, options, hidden=self.work.seeds.hidden)
         if found.slow:
             self.work.not_booted(found.ended)
         return made, found
@@ -328,7 +330,9 @@ def memory(work: Work, part: Part) -> Judged:
         return room
     asked, expected = script.many(work.draw("many"), part.options["users"], part.options["room"])
     with sandbox.folder() as folder:
-        found = machine.ask(folder, room.kernel, asked.text, _machine(root="ext2", mem=part.options["mem"]))
+        found = machine.ask(
+            folder, room.kernel, asked.text, _machine(root="ext2", mem=part.options["mem"]), hidden=work.seeds.hidden
+        )
         if found.ended and not found.cannot_be(len(expected)):
             return failed(
                 found.ended, f"Expected: in {part.options['mem']} of memory, it answers whatever it is asked."

@@ -23,7 +23,7 @@ from lab.grade.booted import judge as booted
 from lab.grade.paths import machine, parts, script
 from tests.lab.grade.conftest import COURSE
 from tests.lab.grade.lab6.conftest import LAB
-from tests.lab.grade.lab6.submissions import WRONG
+from tests.lab.grade.lab6.submissions import SOLUTION, WRONG, changed
 
 LINUX = Path(__file__).with_name("linux.txt")
 SEEDS = (1, 2, 3)
@@ -114,6 +114,16 @@ def test_feedback_tells_where_it_may_and_nothing_hidden(graded):
     _, open_to_all = graded(text, kinds, keys.practice(1))
     assert re.search(r'user \d+, group \d+ .*: (stat|lstat|open to \w+)\("/.*"\): .*\.', open_to_all), open_to_all
     assert "Expected: EACCES (Permission denied)." in open_to_all and "The last changes before that: " in open_to_all
+
+
+def test_a_panic_tells_nothing_hidden(graded):
+    """A kernel that panics with what it is asked; who practises may read that."""
+    tells = 'bool pathcache_find(struct path_question *question, struct path *place)\n{\n\tpanic("asked %s", question->text);\n'
+    text = changed(SOLUTION, (tells.partition("\tpanic")[0], tells))
+    _, said = graded(text)
+    assert "The kernel panicked." in said and "asked " not in said.replace("asked for", "")
+    _, said = graded(text, seeds=keys.practice(1))
+    assert "the kernel panicked: asked " in said
 
 
 def test_where_the_kernel_that_walks_answers_wrongly_nobody_is_marked_down(monkeypatch):
