@@ -278,10 +278,10 @@ WRONG: dict[str, tuple[str, frozenset[str], set[str]]] = {
         {"path-elsewhere"},
     ),
     "a dozen places": (changed(SOLUTION, ("#define SETS 1024u", "#define SETS 16u")), ASKED, LOOKED),
-    "whoever asks": (changed(SOLUTION, ("\t    entry->credential != question->credential || ", "\t    "), ("(uintptr_t)question->start.dentry + question->credential", "(uintptr_t)question->start.dentry")), ASKED, {"path-rights", "path-changes", "path-found"}),
-    "wherever he stands": (changed(SOLUTION, (" || entry->start.dentry != question->start.dentry ||\n\t    entry->start.mount != question->start.mount ||\n", " ||\n"), ("(uintptr_t)question->start.dentry + question->credential", "question->credential")), ASKED, {"path-texts", "path-found"}),
-    "whatever is mounted": (changed(SOLUTION, (" || entry->mounts != question->mounts)", ")")), ASKED, {"path-mounts", "path-found"}),
-    "what is below stays": (changed(SOLUTION, (FORGETS, "\tif (changing)\n\t\treturn;\n" + FORGETS)), ASKED, {"path-changes", "path-found"}),
+    "whoever asks": (changed(SOLUTION, ("\t    entry->credential != question->credential || ", "\t    "), ("(uintptr_t)question->start.dentry + question->credential", "(uintptr_t)question->start.dentry")), ASKED, {"path-rights", "path-changes", *LOOKED}),
+    "wherever he stands": (changed(SOLUTION, (" || entry->start.dentry != question->start.dentry ||\n\t    entry->start.mount != question->start.mount ||\n", " ||\n"), ("(uintptr_t)question->start.dentry + question->credential", "question->credential")), ASKED, {"path-texts", *LOOKED}),
+    "whatever is mounted": (changed(SOLUTION, (" || entry->mounts != question->mounts)", ")")), ASKED, {"path-mounts", *LOOKED}),
+    "what is below stays": (changed(SOLUTION, (FORGETS, "\tif (changing)\n\t\treturn;\n" + FORGETS)), ASKED, {"path-changes", *LOOKED}),
     # The place is told by the hash alone; by a part of the text.
     "no text": (changed(SOLUTION, (COMPARES, "\tlast = !last;\n")), FOUND_RIGHT, set(FOUND_RIGHT)),
     "dots by the letter": (
@@ -306,7 +306,7 @@ WRONG: dict[str, tuple[str, frozenset[str], set[str]]] = {
     "has seen what is no number": (speaks("seen foo", "nr_cpus > 1"), IN_TURN, {"path-cpus"}),
     "has seen digits of another script": (speaks("seen \\xd9\\xa1 1 1 1 \\xd9\\xa1", "nr_cpus > 1"), IN_TURN, {"path-cpus"}),
     # Looks at what is measured alone, and that for good, whoever asks.
-    "only what looks measured": (changed(CARELESS, ("find(set, question))\n\t\treturn;", "find(set, question) || !looks_measured(question->text))\n\t\treturn;"), ("void pathcache_fill(", LOOKS_MEASURED)), ASKED, {"path-found"}),
+    "only what looks measured": (changed(CARELESS, ("find(set, question))\n\t\treturn;", "find(set, question) || !looks_measured(question->text))\n\t\treturn;"), ("void pathcache_fill(", LOOKS_MEASURED)), ASKED, LOOKED),
     "takes a file in": (SOLUTION + '__asm__(".incbin \\"/etc/passwd\\"");\n', ASKED, set(ASKED)),
     "in place of the kernel's": (SOLUTION + "int vfs_chmod(void)\n{\n\treturn 0;\n}\n", ASKED, set(ASKED)),
     "does not compile": (changed(SOLUTION, (FOUND, "\t*place = entry;\n")), ASKED, set(ASKED)),
