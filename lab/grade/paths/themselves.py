@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from lab.grade.paths.script import Script
+from lab.course.draw import Draw
+
+
+class Script(Protocol):
+    """What is needed here of script.py's, which stands above."""
+
+    draw: Draw
+    workers: Any
+    top: str
+
+    def name(self) -> str: ...
+    def change(self, *words: str) -> None: ...
+    def ask(self, about: str, worker: int, path: str, kind: str = "s") -> None: ...
+    def folder(self, above: str, *, name: str = "") -> str: ...
+    def file(self, above: str, *, name: str = "") -> str: ...
+
 
 ABOUT = "eight components, after they were changed themselves"
 
