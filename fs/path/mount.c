@@ -366,8 +366,7 @@ void mounts_add(struct list_head *copies)
 		list_move_tail(copies->next, &mounts);
 }
 
-/* A mount on @top, referenced, since others may take it off (removed_put()); NULL: there is none.
- */
+/* A mount on @top, referenced, since others may take it off (removed_put()); or NULL. */
 static struct mount *some_mount_on(const struct mount *top)
 {
 	guard(spinlock, mount_lock());

@@ -10,6 +10,7 @@ static atomic_t namespaces; /* beside the first */
 /* The caller has mount_mutex or mount_lock. */
 static struct mount *root_of(const struct mount_namespace *namespace)
 {
+	ASSERT(lockdep_is_held(&mount_mutex) || lockdep_is_held(mount_lock()));
 	return namespace ? namespace->root : list_first_entry(&mounts, struct mount, link);
 }
 
@@ -17,6 +18,7 @@ static struct mount *root_of(const struct mount_namespace *namespace)
  * mount_lock. */
 static const struct mount *top_of(const struct mount *mount)
 {
+	ASSERT(lockdep_is_held(&mount_mutex) || lockdep_is_held(mount_lock()));
 	while (mount->parent != mount)
 		mount = mount->parent;
 	return mount;

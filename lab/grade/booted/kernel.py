@@ -101,18 +101,20 @@ def _lay_out(stand_in: StandIn) -> None:
 
 
 def copy_of_tree(folder: Path, stand_in: StandIn) -> Path:
-    """What a submission is built in, as @folder/source. The checkout itself can be where the sandbox's user may not look: under /root."""
-    with build_lock():
-        for name in SOURCES:
-            _copy(stand_in.tree / name, folder / "source" / name)
+    """What a submission is built in, as @folder/source. The checkout itself can be where the sandbox's user may not look: under /root.
+
+    In build_lock(), together with what the caller takes of what was built there."""
+    for name in SOURCES:
+        _copy(stand_in.tree / name, folder / "source" / name)
     return folder / "source"
 
 
 def build_with(folder: Path, stand_in: StandIn, text: bytes, called: str) -> str:
     """The kernel with @text in the place of the file that @stand_in is, as @folder/out: what went wrong, or "". To who handed it in the file is @called."""
     prepare(stand_in)
-    source, out = copy_of_tree(folder, stand_in), folder / "out"
+    out = folder / "out"
     with build_lock():
+        source = copy_of_tree(folder, stand_in)
         _copy(stand_in.out, out, NOT_NEEDED)
     (source / stand_in.replaces).write_bytes(text)  # newer than all that was built
     stamps = source / ".venv/stamps"

@@ -18,6 +18,7 @@ from threading import Lock
 import numpy as np
 
 from lab.base.paths import LabError, output_folder
+from lab.build.kernel import build_lock
 from lab.grade import sandbox
 from lab.grade.booted import machine
 from lab.grade.booted.kernel import HOME, StandIn, copy_of_tree, prepare
@@ -76,11 +77,13 @@ def build(folder: Path, stand_in: StandIn, text: bytes, called: str) -> str:
     submitted, built, out = folder / "submitted", folder / "built", folder / "out"
     for place in (submitted, built):
         place.mkdir()
-    shutil.copytree(stand_in.out / "include", built / "include")
-    shutil.copy(stand_in.out / "rest.o", built)
+    with build_lock():
+        source = copy_of_tree(folder, stand_in)
+        shutil.copytree(stand_in.out / "include", built / "include")
+        shutil.copy(stand_in.out / "rest.o", built)
     (submitted / Path(stand_in.replaces).name).write_bytes(text)
     out.mkdir()
-    shown = {copy_of_tree(folder, stand_in): HOME, built: "/built", submitted: "/submitted"}
+    shown = {source: HOME, built: "/built", submitted: "/submitted"}
     outcome = sandbox.run(["/bin/sh", "-c", SCRIPT], COMPILE, shown, {sandbox.give(out): "/out"})
     if outcome.good:
         return ""

@@ -465,7 +465,6 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	for (size_t i = 0; i < number; i++) {
 		struct qemu_plugin_insn *one = qemu_plugin_tb_get_insn(block, i);
 		const struct bytes bytes = bytes_of(one);
-
 		void *address = (void *)(uintptr_t)qemu_plugin_insn_vaddr(one);
 
 		call_at(one, executes, address);

@@ -24,8 +24,9 @@ struct box {
 
 /* Where code and tables of the machine lie, for interleave.c. */
 struct steps {
-	uint64_t begin, end, step,
-		enter; /* contexts.S: all of it, behind each step, to the tasks */
+	uint64_t begin, end; /* contexts.S: all of it, */
+	uint64_t step;	     /* behind each step, */
+	uint64_t enter;	     /* and to the tasks */
 	uint64_t text, text_end;
 	uint64_t pages, pages_end; /* start.S: tables of pages, and of segments before them */
 };
