@@ -211,6 +211,25 @@ void pause_ms(long ms)
 		;
 }
 
+void until_asleep(pid_t pid)
+{
+	char name[40], text[200];
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	for (;;) {
+		int fd = open(name, O_RDONLY);
+		ssize_t n = read(fd, text, sizeof(text) - 1);
+		char *state;
+
+		close(fd);
+		text[n > 0 ? n : 0] = 0;
+		state = strrchr(text, ')');
+		if (!state || state[2] == 'S' || state[2] == 'Z')
+			return;
+		usleep(1000);
+	}
+}
+
 bool as_begin(uid_t uid, gid_t gid)
 {
 	pid_t pid;

@@ -82,6 +82,9 @@ void drop_caches(void);
 /* Sleep so long, whatever signals come. */
 void pause_ms(long ms);
 
+/* Until @pid sleeps, or has ended: where it has but one call left to sleep in. */
+void until_asleep(pid_t pid);
+
 /* Run what follows as this user in a child, and wait: AS(USER_A) { ... } */
 bool as_begin(uid_t uid, gid_t gid);
 void as_end(void);

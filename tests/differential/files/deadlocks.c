@@ -14,26 +14,6 @@ static int lock_byte(int fd, int command, int type, long at)
 	return fcntl(fd, command, &request);
 }
 
-/* Until @pid sleeps: it has told us that it only has one call left to sleep in. */
-static void until_asleep(pid_t pid)
-{
-	char name[40], text[200];
-
-	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	for (;;) {
-		int fd = open(name, O_RDONLY);
-		ssize_t n = read(fd, text, sizeof(text) - 1);
-		char *state;
-
-		close(fd);
-		text[n > 0 ? n : 0] = 0;
-		state = strrchr(text, ')');
-		if (!state || state[2] == 'S' || state[2] == 'Z')
-			return;
-		usleep(1000);
-	}
-}
-
 /* A child, which is to tell by the pipe that it only has one call left to sleep in. */
 static pid_t start(int ready[2])
 {

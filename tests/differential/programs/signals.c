@@ -128,14 +128,14 @@ SCENARIO(alternate_stack)
 	say("%d %d", old.ss_flags, old.ss_sp == alternate);
 }
 
-/* A child that sends us SIGUSR1, and a while later writes a byte. */
+/* A child that sends us SIGUSR1 once we sleep, and a while later writes a byte. */
 static pid_t disturb(int fd)
 {
 	pid_t parent = getpid(), child = fork();
 
 	if (child)
 		return child;
-	pause_ms(60);
+	until_asleep(parent);
 	kill(parent, SIGUSR1);
 	pause_ms(60);
 	write(fd, "x", 1);
@@ -282,17 +282,24 @@ SCENARIO(orphaned_group_is_told)
 
 SCENARIO(interval_timers)
 {
-	struct itimerval value = {{0, 0}, {0, 30000}}, old;
-	sigset_t none;
+	struct itimerval value = {{0, 0}, {0, 30000}}, again = {{0, 30000}, {0, 30000}}, old;
+	sigset_t set, none;
 
 	sigemptyset(&none);
 	handle(SIGALRM, 0);
 	handle(SIGVTALRM, 0);
 	handle(SIGPROF, 0);
-	T(setitimer(ITIMER_REAL, &value, NULL));
+	T(setitimer(ITIMER_REAL, &again, NULL)); /* since the first may come before pause() */
 	T(pause());
+	T(setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL));
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	T(setitimer(ITIMER_REAL, &value, NULL));
+	T(sigsuspend(&none));
 	T(getitimer(ITIMER_REAL, &old));
 	say("%d %ld %ld", caught_order[0], (long)old.it_value.tv_sec, (long)old.it_value.tv_usec);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	caught = 0;
 	T(setitimer(ITIMER_VIRTUAL, &value, NULL));
 	while (!caught)

@@ -109,22 +109,6 @@ void catch_signal(int signo)
 	sigaction(signo, &action, NULL);
 }
 
-void until_asleep(pid_t pid)
-{
-	char name[32], text[64], state = 0;
-
-	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	while (state != 'S') {
-		FILE *file = fopen(name, "r");
-
-		usleep(1000);
-		if (!file || fscanf(file, "%63s %63s %c", text, text, &state) != 3)
-			state = 'S';
-		if (file)
-			fclose(file);
-	}
-}
-
 long raw_sendmsg(int fd, const struct msghdr *message)
 {
 	return syscall(SYS_sendmsg, fd, message, 0);

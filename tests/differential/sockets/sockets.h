@@ -35,6 +35,3 @@ long raw_recvmsg(int fd, struct msghdr *message);
 /* Count in signals, from 0, how often @signo comes. */
 extern volatile int signals;
 void catch_signal(int signo);
-
-/* Return when the process sleeps. */
-void until_asleep(pid_t pid);
