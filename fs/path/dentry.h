@@ -82,12 +82,15 @@ struct dentry {
 	 * begins here: */
 	u32 number __aligned(64); /* the inode's; of a dentry with D_NUMBERED, or if it is listed */
 	u8 type;		  /* DT_*, likewise */
-	u8 listed; /* the length of inline_name, if it is there, with all this; 0: look closer */
+	u8 listed; /* the name's length, if all this is there; 0: look closer */
 	/* of a directory, under its lock: */
 	u8 dotdot;  /* the position of ".."; 0: it is not to become complete */
 	u8 filling; /* FILLING, LOST */
 #endif
-	char inline_name[40];
+	union {
+		char inline_name[40];
+		const char *elsewhere; /* of a longer name that is listed: name again */
+	};
 	u64 cookie; /* the file system's; 0: new, or not among its names; parent->lock */
 	/* child_link: parent->children, cookies last; parent->lock */
 	struct list_head child_link, children;

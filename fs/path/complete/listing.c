@@ -102,7 +102,7 @@ static bool retire(struct dentry *dir, struct dentry *child)
 }
 
 /* Of @child, whose name is there, all that getdents64() says is put where the next listing finds it
- * together, but for a long name. */
+ * together, but for a long name's letters. */
 static void note_listed(struct dentry *child)
 {
 	const struct inode *inode = child->inode;
@@ -111,18 +111,18 @@ static void note_listed(struct dentry *child)
 		child->number = (u32)inode->number;
 		child->type = (u8)S_DT(READ_ONCE(inode->mode));
 	}
-	child->listed = child->name == child->inline_name ? child->name_length : 0;
+	child->listed = child->name_length;
+	if (child->listed >= sizeof(child->inline_name))
+		child->elsewhere = child->name;
 }
 
 static __always_inline bool add_child(struct batch *batch, const struct dentry *child)
 {
-	const char *name = child->inline_name;
 	unsigned length = child->listed;
+	const char *name = child->inline_name;
 
-	if (unlikely(!length)) {
-		name = child->name;
-		length = child->name_length;
-	}
+	if (length >= sizeof(child->inline_name))
+		name = child->elsewhere;
 	return batch_add(batch, name, length, child->number, child->type,
 			 (loff_t)child->cookie);
 }

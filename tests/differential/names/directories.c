@@ -239,6 +239,65 @@ SCENARIO(readdir_seek)
 	T(lseek(dirfd(dir), 0, SEEK_SET));
 }
 
+/* A name of one letter, @length of them. */
+static const char *letters(char letter, int length)
+{
+	static char names[2][NAME_MAX + 1];
+	static int turn;
+	char *name = names[turn ^= 1];
+
+	memset(name, letter, (size_t)length);
+	name[length] = 0;
+	return name;
+}
+
+/* The names of letters here, as "a38": which, and how many; "?" for one of several letters. */
+static void list_letters(void)
+{
+	int lengths[256] = {0};
+	struct dirent *entry;
+	DIR *dir = opendir(".");
+
+	while ((entry = readdir(dir))) {
+		const char *name = entry->d_name;
+
+		if (*name != '.')
+			lengths[name[strspn(name, (char[]){*name, 0})] ? '?' : (uint8_t)*name] =
+				(int)strlen(name);
+	}
+	closedir(dir);
+	for (int letter = 0; letter < 256; letter++)
+		if (lengths[letter])
+			say("%c%d", letter, lengths[letter]);
+}
+
+static void exchange(const char *a, const char *b)
+{
+	T(syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, 2));
+}
+
+SCENARIO(names_of_other_lengths_are_listed_again)
+{
+	const int lengths[] = {1, 7, 8, 38, 39, 40, 41, 47, 48, 255};
+
+	for (int i = 0; i < 10; i++)
+		make_file(letters((char)('a' + i), lengths[i]), "");
+	list_letters();
+	list_letters();
+	/* each takes the length of the one that was as far from the other end */
+	for (int i = 0; i < 10; i++)
+		T(rename(letters((char)('a' + i), lengths[i]),
+			 letters((char)('a' + i), lengths[9 - i])));
+	list_letters();
+	exchange(letters('a', 255), letters('j', 1));
+	exchange(letters('b', 48), letters('d', 41));
+	T(rename(letters('e', 40), letters('f', 39)));
+	list_letters();
+	T(unlink(letters('a', 255)));
+	T(link(letters('j', 1), letters('k', 44)));
+	list_letters();
+}
+
 SCENARIO(readdir_types)
 {
 	struct dirent *entry;
