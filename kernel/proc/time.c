@@ -103,10 +103,7 @@ int get_timespec(const void *from, u64 *ns)
 	TRY(read_user(&time, from, sizeof(time)));
 	if (time.tv_sec < 0 || (u64)time.tv_nsec >= NSEC_PER_SEC)
 		return -EINVAL;
-	if ((u64)time.tv_sec < ~0ULL / NSEC_PER_SEC)
-		*ns = (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
-	else
-		*ns = ~0ULL;
+	*ns = min((u64)time.tv_sec, ~0ULL / NSEC_PER_SEC - 1) * NSEC_PER_SEC + (u64)time.tv_nsec;
 	return 0;
 }
 
@@ -161,11 +158,8 @@ s64 sys_clock_getres(int clock, void *resolution)
 
 s64 sys_gettimeofday(void *time, void *zone)
 {
-	struct timeval64 now = ns_to_timeval(realtime_ns());
-
-	const struct {
-		s32 minutes_west, summer_time;
-	} greenwich = {0};
+	const struct timeval64 now = ns_to_timeval(realtime_ns());
+	const s32 greenwich[2] = {0}; /* minutes west of it, and whether it is summer time */
 
 	TRY(write_user_if_given(time, &now, sizeof(now)));
 	return write_user_if_given(zone, &greenwich, sizeof(greenwich));
