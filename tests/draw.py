@@ -1,5 +1,5 @@
 """The long tests take turns: of those with the mark `turns(N)` a commit runs every Nth row, and of those with the mark
-`builds(NAME)`, which need something built that few others need, what every sixth of these names needs; both drawn by the
+`builds(NAME)`, which need something built that few others need, what every twelfth of these names needs; both drawn by the
 commit's name.
 
 All that the tests know would take an hour, too long for a look at one commit. What is long is nearly
@@ -14,7 +14,7 @@ import hashlib
 
 import pytest
 
-BUILDS = 6  # of the names of builds(), numbered as their tests are collected, a commit has every sixth
+BUILDS = 12  # of the names of builds(), numbered as their tests are collected, a commit has every twelfth
 
 
 def takes_part(test: str, row: int, turns: int, word: str) -> bool:

@@ -77,7 +77,7 @@ def test_chainwalk_does_the_same(cw_run, scenarios, root):
 SPACE = "echo space: $(df -k / | tail -n 1); echo inodes: $(df -i / | tail -n 1)"
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("root", ["tmpfs", "ext2"])
 def test_nothing_is_left_of_the_scenarios(cw_run, scenarios, root):
     """All calls and their errors, again and again: not one object of the kernel more, nor a page in use."""

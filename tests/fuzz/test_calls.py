@@ -36,7 +36,7 @@ def test_a_planted_cell_is_seen():
     assert permissions.compare_cells(linux, "")
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(("root", "cpus"), [("tmpfs", 4), ("ext2", 1)])
 def test_calls_at_random(debug_kernel, root, cpus):
     """Nearly three billion instructions each, as docs/testing.md says how to count."""

@@ -44,7 +44,7 @@ def test_a_planted_difference_is_seen():
     assert len(shrink.shorter([str(i) for i in range(8)], set())) >= 8 + 4 + 2
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("root", both.ROOTS)
 def test_new_sequences(debug_kernel, root):
     if why := both.cannot_judge():

@@ -141,7 +141,7 @@ def passes(ring: Path, program: str, runs: int) -> None:
     print(result.stdout)
 
 
-@pytest.mark.turns(4)
+@pytest.mark.turns(8)
 @pytest.mark.parametrize("program", KERNEL)
 def test_program(ring, program):
     passes(ring, program, RUNS.get(program, USUAL_RUNS))

@@ -120,7 +120,7 @@ def test_blocks_of_one_page(powercut, script, seed):
     run(powercut, "--script", script, "--budget", str(int(40 * SCALE)), "--seed", str(seed))
 
 
-@pytest.mark.turns(4)
+@pytest.mark.turns(6)
 def test_scripts_of_two_calls(powercut):
     """A third of them; make torture has them all."""
     run(powercut, "--threes", "0", "--pairs-one-in", "3", "--budget", str(int(4 * SCALE)), "--seed", SEED)

@@ -45,6 +45,7 @@ def test_files(cw_run, hostile, root, cpus):
         assert f"{part}: ok" in result.output.decode(errors="replace"), result.output[-3000:]
 
 
+@pytest.mark.turns(3)
 def test_hogs(cw_run, hostile):
     run(cw_run, hostile, "hogs", mem="64M")
 

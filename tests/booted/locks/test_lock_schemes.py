@@ -56,7 +56,7 @@ def kernel(tmp_path_factory) -> Callable[[str], str]:
     return build
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("schemes", ["default", *OTHERS])
 def test_walks(cw, schemes, kernel, lockless, monkeypatch):
     """Nobody misses what always exists, or reaches what is forbidden; the debug kernel finds nothing at the end."""

@@ -26,7 +26,7 @@ def test_linux_agrees(memory_program, tmp_path):
     assert done.returncode == 0, done.stdout.decode()
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(("root", "cpus"), [("tmpfs", 1), pytest.param("ext2", 4, marks=pytest.mark.check)])
 def test_as_on_linux(cw_run, memory_program, root, cpus):
     result = cw_run(["/root/memory", "/root"], add=[f"{memory_program}:/root/memory"], root=root, smp=cpus)

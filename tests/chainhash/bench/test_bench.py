@@ -100,6 +100,7 @@ def test_every_system_does_every_test(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.turns(4)
 def test_mixes_by_threads(tmp_path):
     """Every operation is done; reads find what is there, inserts of the threads too."""
     arguments = ["--records", 600, "--operations", 1200, "--threads", "1,3", "--tests", ",".join(MIXES)]

@@ -74,11 +74,12 @@ def test_a_word_leaves_long_ones_out_and_nothing_else():
     }  # fmt: skip
 
 
-def test_what_is_built_for_few_is_there_in_every_sixth_commit():
-    """Of all names a sixth, each in as many commits as the others; and with a name all that need it, or nothing."""
-    marked = [(f"a::{name}", name) for name in ("one", "one", "two", "three", "three", "four", "five", "six")]
-    kept = dict.fromkeys(("one", "two", "three", "four", "five", "six"), 0)
-    for number in range(600):
+def test_what_is_built_for_few_is_there_in_some_commits():
+    """Of all names one in BUILDS, each in as many commits as the others; and with a name all that need it, or nothing."""
+    names = [f"kernel {number}" for number in range(draw.BUILDS)]
+    marked = [(f"a::{name}", name) for name in (names[0], *names, names[-1])]
+    kept = dict.fromkeys(names, 0)
+    for number in range(100 * draw.BUILDS):
         items = [Item(test, [pytest.mark.builds(name).mark]) for test, name in marked]
         left = draw.left_out(items, f"{number:040x}")
         (name,) = {item.marks[0].args[0] for item in items if item not in left}
@@ -88,8 +89,8 @@ def test_what_is_built_for_few_is_there_in_every_sixth_commit():
 
 
 def test_a_build_without_a_name_is_its_rows_alone():
-    items = [Item(f"a::test[{row}]", [pytest.mark.builds.mark]) for row in range(12)]
-    assert len(draw.left_out(items, HEAD)) == 10
+    items = [Item(f"a::test[{row}]", [pytest.mark.builds.mark]) for row in range(2 * draw.BUILDS)]
+    assert len(draw.left_out(items, HEAD)) == len(items) - 2
 
 
 def test_words_together_leave_nothing_out():

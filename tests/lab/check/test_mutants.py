@@ -58,7 +58,7 @@ def selected(ids: list[str], words: str) -> list[str]:
         parts = test.lower().replace("::", "/").split("/")
         return names is None or names.evaluate(lambda name: any(name.lower() in part for part in parts))
 
-    return [test for test in ids if any(test.startswith(place) for place in places) and matches(test)]
+    return [test for test in ids if test.startswith(tuple(places)) and matches(test)]
 
 
 def test_what_pytest_would_select():

@@ -40,7 +40,7 @@ REPLAY = """async ([name, cache, choices]) => {
 }"""
 
 
-@pytest.mark.turns(4)
+@pytest.mark.turns(8)
 @pytest.mark.parametrize("cache", CHOICES)
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_report_is_that_of_a_replay(opened, name, cache):

@@ -53,7 +53,7 @@ def asked_of_mail(source: stream.Stream) -> list[tuple[int, bytes]]:
     return found
 
 
-@pytest.mark.turns(4)
+@pytest.mark.turns(8)
 def test_a_stream_is_made_again_the_same(cw, tmp_path):
     """Of what depends on neither this host's busybox nor the compiler (addresses, blocks, the base system's files): the
     lookups of messages. If a change of the kernel means others: ./cw playground --record all."""

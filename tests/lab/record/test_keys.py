@@ -89,7 +89,7 @@ def replayed(path: Path, cache: str) -> engine.Replayed:
     return engine.replay(found, found.recorded, found.entry["bits"])
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("job", ["trees", "contents"])
 @pytest.mark.parametrize(
     "kernel", ["keyed", pytest.param("trees-32", marks=pytest.mark.builds("a kernel with trees that records"))]

@@ -46,7 +46,7 @@ def test_a_job_s_last_words_are_waited_for(kernel, tmp_path):
     assert b"last words" in result.output
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize(("root", "expected"), [("ram", "/dev/ram0 / ext2"), ("tmpfs", "rootfs / rootfs")])
 def test_roots_in_memory_and_icount(kernel, root, expected):
     result = job("grep ' / ' /proc/mounts; echo x > /new && cat /new", root=root, icount=root == "ram")

@@ -30,7 +30,7 @@ FAKED = CALL + with_function(
 )
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 def test_a_flood_is_counted_by_the_kernel(graded):
     shares, said = graded(SOLUTION, boots=True, only=ONLY)
     assert shares["kernel"] == 1, said
