@@ -10,7 +10,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -136,6 +136,7 @@ class Answers:
     beside: int
     ended: str  # why there is no more; "": it came to its end
     slow: bool = False  # it used up a limit
+    noted: list[int] = field(default_factory=list)  # what counts.c has beside each count
 
     @property
     def answers(self) -> list[int]:
@@ -199,5 +200,7 @@ def ask(
     if not ended and ["end"] not in lines:
         ended = f"The program that asks ended early{machine.quoted(output, hidden)}"
     words = machine.plain_bytes(folder / "run/counts") if counted else b""
-    counts = [int(one) for one in np.frombuffer(words[: len(words) // 4 * 4], "<u4")]
-    return Answers(lines, counts[:-1], counts[-1] if counts else 0, ended, ended == machine.ENDLESS)
+    pairs = np.frombuffer(words[: len(words) // 8 * 8], "<u4").reshape(-1, 2).tolist()
+    counts, noted = [count for count, _ in pairs], [beside for _, beside in pairs]
+    slow = ended == machine.ENDLESS
+    return Answers(lines, counts[:-1], counts[-1] if counts else 0, ended, slow, noted[:-1])

@@ -15,10 +15,12 @@ from lab.course.draw import Draw
 from lab.course.labs import Lab, Part
 from lab.grade import sandbox
 from lab.grade.booted.kernel import StandIn
-from lab.grade.paths import machine, script
+from lab.grade.paths import found as quick
+from lab.grade.paths import machine, script, storms
 from lab.grade.paths.machine import Answers
 from lab.grade.paths.model import LEAST_SIZE, OTHER
-from lab.grade.paths.script import Script, Storm
+from lab.grade.paths.script import Many, Script
+from lab.grade.paths.storms import Storm
 from lab.grade.sandbox import Limits
 from lab.grade.work import Judged, Work, failed, passed
 from lab.guest.image import Ext2
@@ -27,6 +29,7 @@ from lab.run.options import Options
 LOOK = Limits(seconds=60, cpu=30, memory=1 << 30, processes=8, file=64 << 20, output=1 << 20)
 SHOWN = 3  # faults of a part
 CANNOT_BE = "What it says of its answers cannot be."
+CANNOT_BE_COUNTED = "Its instructions cannot be counted: there are marks in it that are not the program's."
 
 
 def stand_in(lab: Lab) -> StandIn:
@@ -78,14 +81,19 @@ class PathCache:
         return asked, found
 
     def storm(self, number: int) -> tuple[Storm, Answers]:
-        draw = self.work.draw("storm", number)
-        made = script.storm(draw)
-        options = _machine(root="ram", mem="64M", smp=4, seed=draw.below(1 << 32))
-        with sandbox.folder() as folder:
-            found = machine.ask(folder, self.kernel, made.script.text, options, hidden=self.work.seeds.hidden)
+        made, found = _storm(self.work.draw("storm", number), self.kernel, self.work.seeds.hidden)
         if found.slow:
             self.work.not_booted(found.ended)
         return made, found
+
+    def walked_storm(self, number: int) -> tuple[Storm, Answers]:
+        lab = self.work.lab
+        return _walked_storm(stand_in(lab), self.work.seeds.seed(lab.number, "storm", number), str(output_folder()))
+
+    def walked_many(self, part: Part) -> tuple[Many, Answers]:
+        lab = self.work.lab
+        seed = self.work.seeds.seed(lab.number, "many")
+        return _walked_many(stand_in(lab), seed, part.options["room"], part.options["mem"], str(output_folder()))
 
     def walked(self) -> tuple[Script, Answers]:
         """The same sequence in a kernel that caches nothing."""
@@ -108,11 +116,40 @@ def _walked(own: StandIn, seed: int, folder: str) -> tuple[Script, Answers]:
     asked = script.sequence(Draw(seed))
     with sandbox.folder() as place:
         found = machine.ask(place, _starter(own, folder), asked.text, _machine(root="ram", mem="64M"), counted=True)
-    if found.ended or found.answers != [one.expected for one in asked.asked]:
+    _must_be_right(found, [one.expected for one in asked.asked])
+    return asked, found
+
+
+def _must_be_right(found: Answers, expected: list[int]) -> None:
+    if found.ended or found.answers != expected:
         raise LabError(
             f"the kernel without a path cache does not answer as it should: {found.ended or 'an answer is wrong'}"
         )
-    return asked, found
+
+
+def _storm(draw: Draw, kernel: bytes, hidden: bool) -> tuple[Storm, Answers]:
+    made = storms.storm(draw)
+    options = _machine(root="ram", mem="64M", smp=4, seed=draw.below(1 << 32))
+    with sandbox.folder() as folder:
+        return made, machine.ask(folder, kernel, made.script.text, options, counted=True, hidden=hidden)
+
+
+@cache
+def _walked_storm(own: StandIn, seed: int, folder: str) -> tuple[Storm, Answers]:
+    made, found = _storm(Draw(seed), _starter(own, folder), False)
+    _must_be_right(found, [])
+    return made, found
+
+
+@cache
+def _walked_many(own: StandIn, seed: int, room: int, mem: str, folder: str) -> tuple[Many, Answers]:
+    """One user in place of the many: what a walk takes does not depend on how many have gone before."""
+    made = script.many(Draw(seed), 1, room)
+    options = _machine(root="ext2", mem=mem)
+    with sandbox.folder() as place:
+        found = machine.ask(place, _starter(own, folder), made.script.text, options, counted=True)
+    _must_be_right(found, made.expected)
+    return made, found
 
 
 def _room(work: Work) -> PathCache | Judged:
@@ -215,15 +252,39 @@ def answers(work: Work, part: Part) -> Judged:
 
 
 def cpus(work: Work, part: Part) -> Judged:
-    """While one CPU changes things, three ask: each answer is one that was right at some time while it was looked for."""
+    """While one CPU changes things, three ask: each answer is one that was right at some time while it was looked for.
+
+    Half of the points for that; the other half for who knows what he was asked for before, while nothing changes."""
     room = _room(work)
     if isinstance(room, Judged):
         return room
+    mine: quick.Samples = []
+    walked: quick.Samples = []
     for number in range(part.options["storms"]):
-        said = _stormed(work, *room.storm(number))
+        made, found = room.storm(number)
+        said = _stormed(work, made, found)
         if said:
             return failed(*said)
-    return passed()
+        if found.beside == machine.ODD:
+            return Judged(Fraction(1, 2), [CANNOT_BE_COUNTED])
+        mine += quick.in_storm(made, found)
+        walked += quick.in_storm(*room.walked_storm(number))
+    return _found_again(part, [("after changes, by several CPUs", quick.share(mine, walked, part.options["most"]))])
+
+
+def _found_again(part: Part, shares: list[tuple[str, Fraction]]) -> Judged:
+    """Of answers that are right: half of the points are for those that it knew, @shares of them."""
+    out = [
+        f"Of what was asked for again {when}, {float(100 * share):.0f} of 100 took less than {part.options['most'] / 100:.2f} of a walk;"
+        f" at least {part.options['found']} must."
+        for when, share in shares
+        if 100 * share < part.options["found"]
+    ]
+    return (
+        Judged(Fraction(1, 2), ["The answers are right, but it is the walk that finds them.", *out])
+        if out
+        else passed()
+    )
 
 
 def _stormed(work: Work, made: Storm, found: Answers) -> list[str]:
@@ -295,9 +356,7 @@ def cost(work: Work, part: Part) -> Judged:
     if found.cannot_be(len(asked.asked)):
         return failed(CANNOT_BE)
     if found.ended or len(found.counts) != len(asked.asked) or found.beside == machine.ODD:
-        return failed(
-            found.ended or "Its instructions cannot be counted: there are marks in it that are not the program's."
-        )
+        return failed(found.ended or CANNOT_BE_COUNTED)
     about = part.options.get("about", ())
     wrong = sum(
         one.about in about and answer != one.expected for one, answer in zip(asked.asked, found.answers, strict=True)
@@ -324,27 +383,49 @@ def cost(work: Work, part: Part) -> Judged:
 
 
 def memory(work: Work, part: Part) -> Judged:
-    """More paths than there is memory for are asked for: the machine goes on, and leaves its disk clean."""
+    """More paths than there is memory for are asked for: the machine goes on, and leaves its disk clean.
+
+    Half of the points for that; the other half for who knows what he was asked for before, in the beginning and in the end."""
     room = _room(work)
     if isinstance(room, Judged):
         return room
-    asked, expected = script.many(work.draw("many"), part.options["users"], part.options["room"])
+    made = script.many(work.draw("many"), part.options["users"], part.options["room"])
+    options = _machine(root="ext2", mem=part.options["mem"])
     with sandbox.folder() as folder:
-        found = machine.ask(
-            folder, room.kernel, asked.text, _machine(root="ext2", mem=part.options["mem"]), hidden=work.seeds.hidden
-        )
-        if found.ended and not found.cannot_be(len(expected)):
-            return failed(
-                found.ended, f"Expected: in {part.options['mem']} of memory, it answers whatever it is asked."
-            )
-        if found.cannot_be(len(expected)):
-            return failed(CANNOT_BE)
-        if found.answers[1]:
-            return failed(f"After that there is no room for a program of {part.options['room']} MB.")
-        if wrong := sum(a != b for a, b in zip(found.answers, expected, strict=True)):
-            return failed(f"{wrong:,} answers are wrong.", *_leads_on(work))
+        found = machine.ask(folder, room.kernel, made.script.text, options, counted=True, hidden=work.seeds.hidden)
+        said = _went_on(work, part, made, found)
+        if said:
+            return failed(*said)
         outcome = sandbox.run(["/bin/sh", "-c", "e2fsck -fn /run/disk"], LOOK, {folder / "run": "/run"})
-    return passed() if outcome.good else failed("e2fsck -fn finds faults on its disk.")
+    if not outcome.good:
+        return failed("e2fsck -fn finds faults on its disk.")
+    if found.beside == machine.ODD or len(found.counts) != len(made.script.asked) + made.between:
+        return Judged(Fraction(1, 2), [CANNOT_BE_COUNTED])
+    walked = room.walked_many(part)
+    shares = [
+        (
+            f"{when} the {made.between:,} questions",
+            quick.share(
+                quick.in_little_memory(made, found, when), quick.in_little_memory(*walked, when), part.options["most"]
+            ),
+        )
+        for when in ("before", "after")
+    ]
+    return _found_again(part, shares)
+
+
+def _went_on(work: Work, part: Part, made: Many, found: Answers) -> list[str]:
+    """What is wrong, if anything is."""
+    expected = made.expected
+    if found.cannot_be(len(expected)):
+        return [CANNOT_BE]
+    if found.ended:
+        return [found.ended, f"Expected: in {part.options['mem']} of memory, it answers whatever it is asked."]
+    if found.answers[made.before + 1]:
+        return [f"After that there is no room for a program of {part.options['room']} MB."]
+    if wrong := sum(a != b for a, b in zip(found.answers, expected, strict=True)):
+        return [f"{wrong:,} answers are wrong.", *_leads_on(work)]
+    return []
 
 
 KINDS: dict[str, Callable[[Work, Part], Judged]] = {

@@ -98,13 +98,17 @@ class Script:
         self.change("file", path, mode, str(self.draw.between(LEAST_SIZE, 1 << 30)))
         return path
 
-    def chain(self, above: str, depth: int) -> list[str]:
-        """Directories below each other, then a file."""
+    def chain(self, above: str, depth: int, least: int = 2, most: int = 14) -> list[str]:
+        """Directories below each other, then a file; their names of so many letters."""
         paths = []
         for _ in range(depth):
-            above = self.folder(above)
+            above = self.folder(above, name=self.name(least, most))
             paths.append(above)
-        return [*paths, self.file(above)]
+        return [*paths, self.file(above, name=self.name(least, most))]
+
+    def long_chain(self) -> list[str]:
+        """As long as what is measured: eight components, that of the top included, with names as long as there."""
+        return self.chain(self.top, COMPONENTS - 2, 5, 9)
 
 
 def below(path: str, above: str) -> str:
@@ -358,111 +362,42 @@ def sequence(draw: Draw) -> Script:
     return script
 
 
-# ---- several CPUs ----------------------------------------------------------------------------------
-
-CHANGES = 140
-
-
-@dataclass
-class Storm:
-    """A script in which workers ask while changes go on; and what each may see in each state, by its user."""
-
-    script: Script
-    states: list[list[list[int]]]  # [changes done][worker][question]
-
-
-@dataclass
-class Ground:
-    """Places of a script where things change: chains of folders, each with a file at its end, as Script.chain() makes them."""
-
-    opened: list[str]  # a folder of it is closed, and opened again
-    moved: list[str]  # a folder of it goes elsewhere, to @away, and comes back
-    away: str
-    one: list[str]  # its first folder and @other change places
-    other: str
-    replaced: str  # a file, over which others are renamed
-    still: list[str]  # nothing happens to it
-    named: str  # a file that has this name, or the next
-    renamed: str
-
-
-def _ground(script: Script) -> Ground:
-    opened, moved = script.chain(script.top, 4), script.chain(script.top, 4)
-    away = f"{script.top}/{script.name()}"
-    one, other = script.chain(script.top, 3), script.folder(script.top)
-    inside = script.folder(other, name=one[1].rpartition("/")[2])
-    inside = script.folder(inside, name=one[2].rpartition("/")[2])
-    script.file(inside, name=one[3].rpartition("/")[2])
-    replaced = script.chain(script.top, 3)[-1]
-    still = script.chain(script.top, 5)
-    *_, above, named = script.chain(script.top, 3)
-    return Ground(opened, moved, away, one, other, replaced, still, named, f"{above}/{script.name()}")
-
-
-def storm(draw: Draw) -> Storm:
-    """Three workers on as many CPUs, and who changes things on a fourth."""
-    script = Script(draw)
-    for which in (1, 3, draw.pick((2, 4))):
-        script.user(which, script.top)
-    at = _ground(script)
-    there = f"{at.away}/{below(at.moved[-1], at.moved[1])}"
-    paths = [at.named, at.renamed, at.opened[-1], at.moved[-1], there, at.one[-1], at.replaced, at.still[-1]]
-    for path in paths:
-        script.questions.append(("s", path))
-    script.questions.append(("s", below(at.opened[-1], script.top)))
-    script.questions.append(("r", below(at.still[-1], script.top)))
-    script.lines += [f"question {kind} {path}" for kind, path in script.questions]
-    script.lines.append(f"storm 0 {len(script.questions) - 1}")
-    states = [_answers(script)]
-    for words in _changes(script, at):
-        script.change(*words)
-        states.append(_answers(script))
-    script.lines.append("calm")
-    return Storm(script, states)
-
-
-def _changes(script: Script, at: Ground) -> Iterator[tuple[str, ...]]:
-    """CHANGES of them, the words of each."""
-    draw = script.draw
-    is_away = closed = is_renamed = False
-    for _ in range(CHANGES):
-        which = draw.below(11)
-        if which == 0:
-            closed = not closed
-            yield "chmod", at.opened[2], draw.pick(("700", "000")) if closed else "755"
-        elif which == 1:
-            is_away = not is_away
-            yield "rename", *((at.moved[1], at.away) if is_away else (at.away, at.moved[1]))
-        elif which == 2:
-            yield "exchange", at.one[0], at.other
-        elif which == 3:
-            file = f"{script.top}/{script.name()}"
-            yield "file", file, "644", str(draw.between(LEAST_SIZE, 1 << 30))
-            yield "rename", file, at.replaced
-        elif which < 10:
-            is_renamed = not is_renamed
-            yield "rename", *((at.named, at.renamed) if is_renamed else (at.renamed, at.named))
-        else:
-            above = at.still[draw.between(0, 3)]
-            file = script.name()
-            yield "file", f"{above}/{file}", "644", str(LEAST_SIZE)
-            yield "unlink", f"{above}/{file}"
-
-
-def _answers(script: Script) -> list[list[int]]:
-    return [[script.tree.ask(user, kind, path) for kind, path in script.questions] for user in script.workers]
-
-
 # ---- memory ----------------------------------------------------------------------------------------
 
 
-def many(draw: Draw, users: int, room: int) -> tuple[Script, list[int]]:
-    """Forty paths, asked for by each of @users; a program that needs @room MB; then what is asked as before. And all answers."""
+LEARNING, COUNTED = 3, 2  # times that all is asked for so that a cache may know it, and then is counted
+
+
+@dataclass
+class Many:
+    """What is asked for where memory is short."""
+
+    script: Script
+    expected: list[int]  # all answers
+    before: int  # of these are questions that come before the many users
+    between: int  # questions of the many
+
+
+def _again(script: Script, paths: list[str], measured: str) -> None:
+    for number in range(LEARNING + COUNTED):
+        for worker in range(len(script.workers)):
+            for path in script.draw.shuffled(paths):
+                script.ask("in little memory", worker, path, "s", measured if number >= LEARNING else "")
+
+
+def many(draw: Draw, users: int, room: int) -> Many:
+    """Forty paths, asked for by each of @users; a program that needs @room MB; then what is asked as before.
+
+    Some users ask for these paths again and again, in the beginning; and in the end, when all that anybody may have kept of them is
+    gone by its name, so that there is room even in a table that throws nothing out."""
     script = Script(draw)
     for which in (1, 3):
         script.user(which, script.top)
-    paths = [script.chain(script.top, 4) for _ in range(40)]
-    script.questions = [("s", chain[-1]) for chain in paths]
+    chains = [script.long_chain() for _ in range(40)]
+    paths = [chain[-1] for chain in chains]
+    _again(script, paths, "before")
+    before = len(script.asked)
+    script.questions = [("s", path) for path in paths]
     script.lines += [f"question {kind} {path}" for kind, path in script.questions]
     script.lines.append(f"many {users} 0 {len(paths) - 1}")
     total = 0
@@ -470,6 +405,12 @@ def many(draw: Draw, users: int, room: int) -> tuple[Script, list[int]]:
         for _, path in script.questions:
             total = (total * 31 + script.tree.ask(script.workers[1], "s", path)) & ((1 << 64) - 1)
     script.lines.append(f"room {room}")
-    for chain in paths[:10]:
+    for chain in chains[:10]:
         _changed(script, "after many other paths", ["chmod", chain[2], "700"], ["chmod", chain[2], "755"], [chain[-1]])
-    return script, [total, 0, *(one.expected for one in script.asked)]
+    for path in paths:
+        above, _, name = path.rpartition("/")
+        script.change("unlink", path)
+        script.file(above, name=name)
+    _again(script, paths, "after")
+    answers = [one.expected for one in script.asked]
+    return Many(script, [*answers[:before], total, 0, *answers[before:]], before, users * len(paths))

@@ -11,6 +11,7 @@
  *	ask WORKER KIND PATH	"answer NUMBER"
  *	question KIND PATH	one more for those below
  *	storm FIRST LAST	all workers ask these, over and over, while changes are done
+ *	pause			in a storm: nothing changes until each is asked some times more
  *	calm			... up to here; and what they have seen is told
  *	many COUNT FIRST LAST	one process asks these as COUNT users, one after the other
  *	room MEGABYTES		a process wants so much memory, and uses it: 0, or how it ended
@@ -43,6 +44,8 @@
 #define MOST_QUESTIONS 64
 #define MOST_STATES 512
 #define MOST_ANSWERS 3
+#define PAUSE_ROUNDS 4	 /* of all questions, before those that count in a pause, and of these */
+#define NO_TAG	     4095 /* of a question outside of storms */
 
 struct question {
 	char kind;
@@ -64,6 +67,8 @@ struct seen {
 };
 
 static struct storm {
+	/* A page of the tags' own: by where a question writes the plugin knows which it is. */
+	_Alignas(4096) volatile char tags[NO_TAG + 1];
 	uint32_t begun, done; /* changes: counted before each, and after */
 	uint32_t first, last; /* questions */
 	bool over;
@@ -88,10 +93,11 @@ static uint64_t status_answer(int result, const struct stat *status)
 	       status->st_gid;
 }
 
-/* Each in one place, by which the plugin knows them. */
-static __attribute__((noinline)) void begin(void)
+/* Each in one place, by which the plugin knows them. The write behind the mark tells it @tag. */
+static __attribute__((noinline)) void begin(volatile char *tag)
 {
 	region_start();
+	*tag = 1;
 }
 
 static __attribute__((noinline)) void end(void)
@@ -99,13 +105,19 @@ static __attribute__((noinline)) void end(void)
 	region_stop();
 }
 
-static uint64_t ask(char kind, const char *path)
+/* Where what is asked in a pause begins to count, and where it counts no more. */
+static __attribute__((noinline)) void turn_pause(void)
+{
+	region_done();
+}
+
+static uint64_t ask(char kind, const char *path, uint32_t tag)
 {
 	int flags = kind == 'w' ? O_WRONLY : O_RDONLY, file;
 	struct stat status = {0};
 	int result;
 
-	begin();
+	begin(&storm->tags[tag]);
 	switch (kind) {
 	case 's':
 		result = (int)syscall(SYS_stat, path, &status);
@@ -157,7 +169,8 @@ static void ask_in_storm(int me)
 	while (!__atomic_load_n(&storm->over, __ATOMIC_SEQ_CST)) {
 		number = number >= storm->last ? storm->first : number + 1;
 		uint32_t done = __atomic_load_n(&storm->done, __ATOMIC_SEQ_CST);
-		uint64_t answer = ask(storm->questions[number].kind, storm->questions[number].path);
+		uint64_t answer = ask(storm->questions[number].kind, storm->questions[number].path,
+				      (uint32_t)me * MOST_QUESTIONS + number);
 		uint32_t begun = __atomic_load_n(&storm->begun, __ATOMIC_SEQ_CST);
 
 		if (begun - done <= 1)
@@ -211,13 +224,14 @@ static void work(int me, int from, int to, char **words)
 	if (setgroups(group ? 1 : 0, &group) || setresgid(gid, gid, gid) ||
 	    setresuid(uid, uid, uid))
 		die("worker");
+	storm->tags[NO_TAG] = 1; /* the page is there before anything is counted */
 	while (read(from, &question, sizeof(question)) == sizeof(question)) {
 		uint64_t answer = 0;
 
 		if (question.kind == '!')
 			ask_in_storm(me);
 		else
-			answer = ask(question.kind, question.path);
+			answer = ask(question.kind, question.path, NO_TAG);
 		if (write(to, &answer, sizeof(answer)) != sizeof(answer))
 			break;
 	}
@@ -322,6 +336,17 @@ static void begin_storm(char **words)
 	let_them_ask(40);
 }
 
+/* What everybody has asked for meanwhile a cache can know; then comes what counts. */
+static void make_pause(void)
+{
+	uint32_t count = PAUSE_ROUNDS * (storm->last - storm->first + 1);
+
+	let_them_ask(count);
+	turn_pause();
+	let_them_ask(count);
+	turn_pause();
+}
+
 static void as_many(int count, int first, int last)
 {
 	uint64_t sum = 0;
@@ -337,7 +362,8 @@ static void as_many(int count, int first, int last)
 			die("user");
 		for (int number = first; number <= last; number++)
 			sum = sum * 31 +
-			      ask(storm->questions[number].kind, storm->questions[number].path);
+			      ask(storm->questions[number].kind, storm->questions[number].path,
+				  NO_TAG);
 		if (setresuid((uid_t)-1, 0, (uid_t)-1))
 			die("user");
 	}
@@ -409,6 +435,8 @@ static void act(char **words)
 		make_change(words);
 	else if (!strcmp(what, "storm"))
 		begin_storm(words);
+	else if (!strcmp(what, "pause"))
+		make_pause();
 	else if (!strcmp(what, "calm"))
 		end_storm();
 	else if (!strcmp(what, "many"))

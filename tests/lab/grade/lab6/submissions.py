@@ -1,4 +1,4 @@
-"""What may be handed in for lab 6: right ones of three kinds, and wrong and dishonest ones, each with the parts at which it must fail."""
+"""What may be handed in for lab 6: right ones of several kinds, and wrong and dishonest ones, each with the parts at which it must fail."""
 
 from __future__ import annotations
 
@@ -169,6 +169,10 @@ KEPT = "\tquestion->keep = set != NULL;\n"
 FOUND = "\t*place = entry->place;\n"
 FORGETS = "\twhile (*pathcache_word(dentry))\n\t\ttake_out(*pathcache_word(dentry));\n"
 COMPARES = "\tfor (unsigned i = 0; !last; i++)\n\t\tif (entry->text[i] != word_of(question->text, i, &last))\n\t\t\treturn false;\n"
+OLDEST_GO = "\twhile (count >= MOST)\n\t\tremove(list_entry(by_age.next, struct path_entry, by_age));\n"
+ONE_LOOKS = (
+    "\tif (__atomic_test_and_set(&looking, __ATOMIC_ACQUIRE)) {\n\t\tquestion->keep = false;\n\t\treturn false;\n\t}\n"
+)
 SEVERAL = "has_several(question->text) ? set_of(question) : NULL"
 
 RIGHT = {
@@ -179,6 +183,14 @@ RIGHT = {
         SOLUTION, ("#define SETS 1024u", "#define SETS 8192u"), ("#define WAYS 4u", "#define WAYS 1u"), (SEVERAL, "set_of(question)"),
         ("* 0x9e3779b97f4a7c15", "* 0xff51afd7ed558ccd"), ("static __always_inline bool has_several", "static __maybe_unused bool has_several"),
     ),
+    # These find less than others where several CPUs ask, and after many users.
+    "walks while another looks": changed(
+        SOLUTION,
+        ("static unsigned changing;", "static bool looking;\nstatic unsigned changing;"),
+        ("\tguard(spinlock, &lock);\n\tquestion->stamp", ONE_LOOKS + "\tspin_lock(&lock);\n\tquestion->stamp"),
+        ("\tif (!entry)\n\t\treturn false;\n" + FOUND + "\treturn true;\n", "\tif (entry)\n\t" + FOUND + "\tspin_unlock(&lock);\n\t__atomic_clear(&looking, __ATOMIC_RELEASE);\n\treturn entry != NULL;\n"),
+    ),
+    "throws nothing out": changed(CHAINS, (OLDEST_GO, "\tif (count >= MOST) {\n\t\tspin_unlock(&lock);\n\t\tkfree(new);\n\t\treturn;\n\t}\n")),
 }  # fmt: skip
 
 FOUND_RIGHT = frozenset({"path-rights", "path-changes", "path-found"})
@@ -262,6 +274,13 @@ def speaks(said: str, when: str = "true", digits: int = 0) -> str:
     )  # fmt: skip
 
 
+HAS_CHANGED = "\thas_changed[(uintptr_t)dentry >> 6 & 4095] = 1;\n"
+INCLUDES = (
+    '#include "core/lock/spinlock.h"\n',
+    '#include "core/lock/spinlock.h"\n#include "core/memory/page_alloc.h"\n',
+)
+KEPT_UNTIL_MANY = "\tif (question->credential > 1000)\n\t\tgiven_up = true;\n\tif (given_up)\n\t\tset = NULL;\n" + KEPT
+
 # Name: what is handed in, the kinds of parts that are judged, and those of them at which it fails, and no others.
 WRONG: dict[str, tuple[str, frozenset[str], set[str]]] = {
     "starter": (STARTER, ASKED, LOOKED),
@@ -307,6 +326,11 @@ WRONG: dict[str, tuple[str, frozenset[str], set[str]]] = {
     "has seen digits of another script": (speaks("seen \\xd9\\xa1 1 1 1 \\xd9\\xa1", "nr_cpus > 1"), IN_TURN, {"path-cpus"}),
     # Looks at what is measured alone, and that for good, whoever asks.
     "only what looks measured": (changed(CARELESS, ("find(set, question))\n\t\treturn;", "find(set, question) || !looks_measured(question->text))\n\t\treturn;"), ("void pathcache_fill(", LOOKS_MEASURED)), ASKED, LOOKED),
+    # A cache only where there is one CPU, or memory enough; elsewhere the walk is right in its stead.
+    "nothing with several CPUs": (changed(SOLUTION, (KEPT, "\tif (nr_cpus > 1)\n\t\tset = NULL;\n" + KEPT)), IN_TURN, {"path-cpus"}),
+    "with several CPUs only what never changed": (changed(SOLUTION, ("\tchanges++;\n" + FORGETS, "\tchanges++;\n" + HAS_CHANGED + FORGETS), ("static unsigned changing;", "static u8 has_changed[4096];\nstatic unsigned changing;"), ("question->stamp != changes || find(set, question)", "question->stamp != changes || find(set, question) || (nr_cpus > 1 && has_changed[(uintptr_t)place->dentry >> 6 & 4095])")), IN_TURN, {"path-cpus"}),
+    "nothing in little memory": (changed(SOLUTION, (KEPT, "\tif (page_alloc_total_pages() < 10000)\n\t\tset = NULL;\n" + KEPT), INCLUDES), SMALL, {"path-memory"}),
+    "nothing any more once memory was short": (changed(SOLUTION, (KEPT, KEPT_UNTIL_MANY), ("static unsigned changing;", "static bool given_up;\nstatic unsigned changing;")), SMALL, {"path-memory"}),
     "takes a file in": (SOLUTION + '__asm__(".incbin \\"/etc/passwd\\"");\n', ASKED, set(ASKED)),
     "in place of the kernel's": (SOLUTION + "int vfs_chmod(void)\n{\n\treturn 0;\n}\n", ASKED, set(ASKED)),
     "does not compile": (changed(SOLUTION, (FOUND, "\t*place = entry;\n")), ASKED, set(ASKED)),

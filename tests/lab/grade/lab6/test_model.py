@@ -11,6 +11,7 @@ import re
 import subprocess
 import tempfile
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from lab.check.fuzz.both import privileged
 from lab.course import keys
 from lab.course.draw import Draw
 from lab.grade.booted import judge as booted
-from lab.grade.paths import machine, parts, script
+from lab.grade.paths import found, machine, parts, script, storms
 from tests.lab.grade.conftest import COURSE
 from tests.lab.grade.lab6.conftest import LAB
 from tests.lab.grade.lab6.submissions import SOLUTION, WRONG, changed
@@ -90,6 +91,40 @@ def test_every_part_is_asked_for_in_every_sequence():
         )
         expected = [one.expected for one in asked if one.measured == "deep"]
         assert min(expected) > 4095, "what is measured is found"
+
+
+def tag(pauses: int, worker: int, question: int, later: int = 0) -> int:
+    """As counts.c notes it."""
+    return worker * found.MOST_QUESTIONS + question | pauses << 12 | pauses + later << 22
+
+
+def test_in_every_storm_much_is_learnt_anew():
+    for seed in range(30, 40):
+        made = storms.storm(Draw(seed))
+        asked = [
+            (2 * pause + 1, worker, question)
+            for pause in range(len(made.pauses))
+            for worker in range(3)
+            for question in range(10)
+        ]
+        seen = machine.Answers([], [7] * len(asked), 0, "", noted=[tag(*one) for one in asked])
+        assert len(found.in_storm(made, seen)) > 50
+        others = [
+            tag(0, 0, 0),
+            tag(2, 0, 0),
+            tag(2 * len(made.pauses) + 1, 0, 0),
+            tag(15, 0, 0, 1),
+            tag(15, 3, 0),
+            tag(15, 0, 10),
+            tag(15, 63, 63),
+        ]
+        assert not found.in_storm(made, machine.Answers([], [7] * len(others), 0, "", noted=others))
+
+
+def test_a_share_is_held_against_the_usual_walk_of_the_same_path():
+    walked = [("a", 100), ("a", 900), ("a", 100), ("b", 200)]
+    assert found.share([("a", 97), ("a", 98), ("b", 194), ("b", 195), ("c", 1)], walked, 97) == Fraction(1, 2)
+    assert not found.share([], walked, 97)
 
 
 def test_the_kernels_flags_are_those_of_its_makefile():
