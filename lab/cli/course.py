@@ -76,7 +76,7 @@ def grade(
     whole_class: Annotated[bool, typer.Option("--class", help="SUBMISSION is a folder with a submission of each.")] = False,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="OUT.csv", help="With --class: where the points go.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="With --class: so many at a time; as many as CPUs without it.")] = 0,
-    boot: Annotated[bool, typer.Option("--boot/--no-boot", help="Build and boot the kernel with it, too.")] = True,
+    boot: Annotated[bool, typer.Option("--boot/--no-boot", help="Build and boot the kernel with it, too. Lab 6 cannot do without.")] = True,
 ) -> None:  # fmt: skip
     """Grade what was handed in for a lab, by behaviour, in a sandbox (docs/lab/grading.md).
 
@@ -91,10 +91,15 @@ def grade(
     from lab.grade import score
     from lab.grade.booted import judge as booted
     from lab.grade.classroom import grade_class
+    from lab.grade.kinds import can_judge
     from lab.grade.one import grade as grade_one
     from lab.grade.sandbox import Stopped
 
     lab = labs.find(number)
+    if not can_judge(lab, boot):
+        raise LabError(
+            f"of lab {lab.number} everything is judged by what the kernel does that is built with it: leave --no-boot out"
+        )
     seeds = keys.load(key) if key else keys.practice(seed)
     if whole_class != (csv is not None) or (whole_class and as_json):
         raise LabError("a class is graded by: ./cw grade LAB FOLDER --class --csv OUT.csv [--jobs N]")

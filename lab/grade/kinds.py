@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lab.course.labs import Part
+from lab.course.labs import Lab, Part
 from lab.grade.booted import judge as booted
 from lab.grade.flood import guest
 from lab.grade.flood import keys as broken
@@ -27,3 +27,10 @@ KINDS: dict[str, Callable[[Work, Part], Judged]] = {
     "flood-recorded": flood.recorded,
     **table.KINDS, **lockless.KINDS, **paths.KINDS,
 }  # fmt: skip
+
+BOOTED = {"booted", "flood-kernel", *paths.KINDS}  # what is seen only where the kernel runs
+
+
+def can_judge(lab: Lab, boots: bool) -> bool:
+    """Is there a part of @lab that can be judged, if the kernel is booted, or without?"""
+    return boots or any(part.kind not in BOOTED for part in lab.parts)

@@ -14,9 +14,10 @@ import pytest
 
 from lab.base.paths import TOP, LabError
 from lab.cli import course
-from lab.course import keys
+from lab.course import keys, labs
 from lab.grade import classroom, one
 from lab.grade.booted import judge as booted
+from lab.grade.kinds import can_judge
 from tests.lab.grade.lab1.conftest import LAB
 from tests.lab.grade.lab1.submissions import RIGHT, WRONG
 
@@ -149,3 +150,16 @@ def test_json_is_in_gradescopes_form(cw, tmp_path):
 def test_half_a_class_is_refused(cw, tmp_path, words):
     result = cw("grade", "1", tmp_path, *words)
     assert result.returncode == 125 and b"--class --csv OUT.csv" in result.stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--class", "--csv", "/dev/null/x.csv"]])
+def test_a_lab_of_which_all_is_seen_in_booted_machines_is_not_graded_without(cw, tmp_path, more):
+    """Points of which none can be had would be no score."""
+    (tmp_path / "pathcache.c").write_text("")
+    result = cw("grade", "6", tmp_path, "--no-boot", *more)
+    assert result.returncode == 125 and not result.stdout
+    assert b"lab 6" in result.stderr and b"leave --no-boot out" in result.stderr
+
+
+def test_the_other_labs_have_points_without_boots():
+    assert [number for number in labs.numbers() if not can_judge(labs.find(number), boots=False)] == ["6"]
