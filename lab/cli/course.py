@@ -71,7 +71,7 @@ def grade(
     number: Number,
     submission: Annotated[Path, typer.Argument(metavar="SUBMISSION", help="A file, an archive or a folder with it; with --class a folder of these.")],
     key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="The course's key, for its held-out streams; without it those of --seed.")] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Without a key: streams for practice, which everybody can make.")] = 1,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Without a key: streams for practice, which everybody can make; 1 without it.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON in Gradescope's form (results.json).")] = False,
     whole_class: Annotated[bool, typer.Option("--class", help="SUBMISSION is a folder with a submission of each.")] = False,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="OUT.csv", help="With --class: where the points go.")] = None,
@@ -100,7 +100,9 @@ def grade(
         raise LabError(
             f"of lab {lab.number} everything is judged by what the kernel does that is built with it: leave --no-boot out"
         )
-    seeds = keys.load(key) if key else keys.practice(seed)
+    if key and seed is not None:
+        raise LabError("--key has the streams of a course, --seed streams for practice: give one of them")
+    seeds = keys.load(key) if key else keys.practice(1 if seed is None else seed)
     if whole_class != (csv is not None) or (whole_class and as_json):
         raise LabError("a class is graded by: ./cw grade LAB FOLDER --class --csv OUT.csv [--jobs N]")
     if not submission.exists() and not submission.is_symlink():

@@ -15,6 +15,7 @@ import pytest
 from lab.base.paths import TOP, LabError
 from lab.cli import course
 from lab.course import keys, labs
+from lab.course.start import setup_course
 from lab.grade import classroom, one
 from lab.grade.booted import judge as booted
 from lab.grade.kinds import can_judge
@@ -163,3 +164,13 @@ def test_a_lab_of_which_all_is_seen_in_booted_machines_is_not_graded_without(cw,
 
 def test_the_other_labs_have_points_without_boots():
     assert [number for number in labs.numbers() if not can_judge(labs.find(number), boots=False)] == ["6"]
+
+
+@pytest.mark.parametrize("number", ["1", "0"])
+def test_a_key_and_a_seed_are_refused_together(cw, tmp_path, number):
+    """One of them would be ignored: the scores were not those of the streams that were asked for."""
+    (tmp_path / "mine.h").write_text(RIGHT["folded"])
+    key = setup_course(tmp_path / "course")
+    result = cw("grade", "1", tmp_path / "mine.h", "--no-boot", "--key", key, "--seed", number)
+    assert result.returncode == 125 and not result.stdout
+    assert b"--seed" in result.stderr and b"--key" in result.stderr and b"one of them" in result.stderr
