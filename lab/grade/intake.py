@@ -22,6 +22,7 @@ from lab.grade.work import Refused
 
 LARGEST_ARCHIVE = 16 << 20  # bytes, packed and unpacked
 MOST_MEMBERS = 1000
+LONGEST_NAME = 80
 UNPACKERS: dict[bytes, Callable[[io.BytesIO], Any]] = {
     b"\x1f\x8b": lambda data: gzip.open(data),
     b"BZh": lambda data: bz2.open(data),
@@ -35,32 +36,32 @@ DAMAGED = (
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
-def take(path: Path, lab: Lab) -> bytes:
-    """The text that was handed in for @lab as @path. Refused: why it is none."""
+def take(path: Path, lab: Lab) -> tuple[bytes, str]:
+    """The text that was handed in for @lab as @path, and what its file is called. Refused: why it is none."""
     try:
-        data = _submitted(path, lab)
+        data, called = _submitted(path, lab)
     except OSError as error:
         raise Refused(f"{path.name} cannot be read: {error.strerror}") from None
-    return check_text(data, lab)
+    return _checked(data, called, lab), called
 
 
-def check_text(data: bytes, lab: Lab) -> bytes:
+def _checked(data: bytes, called: str, lab: Lab) -> bytes:
     """@data, if it can be this lab's file at all."""
     if len(data) > lab.largest:
-        raise Refused(f"{lab.hand_in} has more than {lab.largest:,} bytes, which is more than it needs")
+        raise Refused(f"{called} has more than {lab.largest:,} bytes, which is more than it needs")
     if not data.strip():
-        raise Refused(f"{lab.hand_in} is empty")
+        raise Refused(f"{called} is empty")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise Refused(f"{lab.hand_in} is no text file")
+        raise Refused(f"{called} is no text file")
     code = COMMENT.sub(" ", text)
     for wanted in lab.defines:
         if not _has(code, wanted):
             name = wanted if wanted.isupper() else f"{wanted}()"
-            raise Refused(f"{lab.hand_in} does not define {name}{_another(code, lab)}")
+            raise Refused(f"{called} does not define {name}{_another(code, lab)}")
     return data
 
 
@@ -78,16 +79,21 @@ def _another(code: str, lab: Lab) -> str:
     return f" but {found[1]}()" if found else ""
 
 
-def _submitted(path: Path, lab: Lab) -> bytes:
+def _submitted(path: Path, lab: Lab) -> tuple[bytes, str]:
     if path.is_dir() and not path.is_symlink():
         found = _only(sorted(path.rglob(lab.hand_in)), lab)
-        return _regular(found, lab.largest)
+        return _regular(found, lab.largest), lab.hand_in
     data = _regular(path, LARGEST_ARCHIVE)
     try:
         members = _members(data)
-        return data if members is None else _unpacked(members, lab)
+        return (data, _tellable(path.name, lab)) if members is None else (_unpacked(members, lab), lab.hand_in)
     except DAMAGED:
         raise Refused("the archive is damaged, encrypted, or packed in a way that is not known here") from None
+
+
+def _tellable(name: str, lab: Lab) -> str:
+    """@name, if it is one that can stand in a line of text."""
+    return name if name.isprintable() and len(name) <= LONGEST_NAME else lab.hand_in
 
 
 def _unpacked(members: Iterator[tuple[str, Callable[[int], bytes | None]]], lab: Lab) -> bytes:

@@ -19,11 +19,11 @@ def streams_from(seeds: Seeds) -> str:
 def grade(lab: Lab, path: Path, seeds: Seeds, boots: bool = True) -> Score:
     """The score of what was handed in as @path. A LabError says that it is the grader that does not work."""
     try:
-        text = intake.take(path, lab)
+        text, called = intake.take(path, lab)
     except Refused as error:
         return score.nothing(lab, str(error), streams_from(seeds))
     sandbox.check()
     with sandbox.folder() as folder:
-        work = Work(lab, seeds, text, folder, boots)
+        work = Work(lab, seeds, text, called, folder, boots)
         judged = [KINDS[part.kind](work, part) for part in lab.parts]
     return score.score(lab, judged, streams_from(seeds))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -46,6 +47,7 @@ class Work:
     lab: Lab
     seeds: Seeds
     text: bytes
+    called: str  # what was handed in, to who did so
     folder: Path  # for what its lab's room shows the sandbox
     boots: bool = True  # is the kernel to be built and run?
     unfit: str = ""  # why the kernel is not to be booted with it: what the first part said that found it
@@ -53,6 +55,11 @@ class Work:
 
     def draw(self, *purpose: object) -> Draw:
         return Draw(self.seeds.seed(self.lab.number, *purpose))
+
+    @property
+    def command(self) -> str:
+        """What grades it, but for options."""
+        return f"./cw grade {self.lab.number} {shlex.quote(self.called)}"
 
     def of(self, room: Callable[[Work], State]) -> State:
         """What the parts of one room know of this submission: a @room(work), made by the first that asks."""

@@ -39,7 +39,7 @@ def judge(work: Work, part: Part) -> Judged:
     if work.unfit:
         return failed(f"not booted: {work.unfit}")
     stand_in = StandIn.of(part)
-    found = _tried(stand_in, work.text, work.lab.hand_in, work.draw("files"), work.seeds.hidden)
+    found = _tried(stand_in, work.text, work.called, work.draw("files"), work.seeds.hidden)
     if found.share < 1:
         _check_kernel(stand_in)  # whose fault is it?
     return found

@@ -126,9 +126,7 @@ class Flood:
             self.compiled = "it does not compile" + (
                 f": {outcome.why(oracle.COMPILE)}" if outcome.kind != "exit" else ""
             )
-            raise Refused(
-                f"{self.compiled}.\n{outcome.said.replace('/grade/flood.h', self.work.lab.hand_in)[:MOST_WORDS]}"
-            )
+            raise Refused(f"{self.compiled}.\n{outcome.said.replace('/grade/flood.h', self.work.called)[:MOST_WORDS]}")
         self.compiled = self.compiled or ""
         self.there |= set(missing)
 

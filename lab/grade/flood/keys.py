@@ -70,5 +70,5 @@ def _practice(work: Work, part: Part, kind: str) -> str:
             break
         for one, (together, real) in zip(functions, found, strict=True):
             if share(together, asked.COUNT) < 1:
-                return f"./cw grade {work.lab.number} {work.lab.hand_in} --seed {seed} has {line(one, together, real, told=True)}"
-    return f"./cw grade {work.lab.number} {work.lab.hand_in} --seed N, for several N"
+                return f"{work.command} --seed {seed} has {line(one, together, real, told=True)}"
+    return f"{work.command} --seed N, for several N"

@@ -28,7 +28,7 @@ def built(asked: Oracle, expected: str) -> Judged:
         asked.compiled = (
             "it does not compile" if outcome.kind == "exit" else f"it does not compile: {outcome.why(oracle.COMPILE)}"
         )
-        words = outcome.said.replace("/grade/submission.h", work.lab.hand_in).replace("submission.h", work.lab.hand_in)
+        words = outcome.said.replace("/grade/submission.h", work.called).replace("submission.h", work.called)
         work.not_booted(asked.compiled)
         return failed(f"{asked.compiled}.", words[:MOST_WORDS])
     asked.compiled = ""

@@ -141,5 +141,5 @@ def _practice(work: Work, part: Part, like: Found) -> str:
             break
         one = Found(stream, like.bits, marks(stream, like.bits, part.options["reference"]), stream.steps(buckets))
         if one.share < 1:
-            return f"./cw grade {work.lab.number} {work.lab.hand_in} --seed {seed} has {one.line()}"
-    return f"./cw grade {work.lab.number} {work.lab.hand_in} --seed N, for several N"
+            return f"{work.command} --seed {seed} has {one.line()}"
+    return f"{work.command} --seed N, for several N"

@@ -114,7 +114,7 @@ def first_wrong(all_of: list[Program], seen: Seen) -> dict[str, tuple[Run, str]]
 
 
 def _practice(tasks: Tasks, name: str) -> str:
-    command = f"./cw grade {tasks.work.lab.number} {tasks.work.lab.hand_in} --seed"
+    command = f"{tasks.work.command} --seed"
     for number in table.PRACTICE:
         try:
             wrong = first_wrong(tasks.programs(number), tasks.run(number))

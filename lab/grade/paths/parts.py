@@ -52,7 +52,7 @@ class PathCache:
 
     def __init__(self, work: Work):
         self.work = work
-        self.said = machine.build(work.folder, stand_in(work.lab), work.text, work.lab.hand_in)
+        self.said = machine.build(work.folder, stand_in(work.lab), work.text, work.called)
         if self.said:
             _starter(stand_in(work.lab), str(output_folder()))  # or is it the grader's fault? Then a LabError says so
             work.not_booted("it does not compile.")
@@ -208,7 +208,7 @@ def _told(asked: Script, number: int, answer: int) -> list[str]:
 
 
 def _leads_on(work: Work) -> list[str]:
-    hint = f"to see the like: ./cw grade {work.lab.number} {work.lab.hand_in} --seed 1 asks other questions of the same kinds, and tells which."
+    hint = f"to see the like: {work.command} --seed 1 asks other questions of the same kinds, and tells which."
     return [hint] if work.seeds.hidden else []
 
 

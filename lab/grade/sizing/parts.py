@@ -111,10 +111,8 @@ def _shown(work: Work, wrong: Sequence[str], lines: Lines) -> list[str]:
         except Refused:
             break
         if found:
-            return [
-                f"  to see the like: ./cw grade {work.lab.number} {work.lab.hand_in} --seed {number} has {found[0]}"
-            ]
-    return [f"  to see the like: ./cw grade {work.lab.number} {work.lab.hand_in} --seed N, for several N"]
+            return [f"  to see the like: {work.command} --seed {number} has {found[0]}"]
+    return [f"  to see the like: {work.command} --seed N, for several N"]
 
 
 def sizes(work: Work, part: Part) -> Judged:

@@ -81,9 +81,7 @@ def builds(work: Work, part: Part) -> Judged:
             "it does not compile" if outcome.kind == "exit" else f"it does not compile: {outcome.why(COMPILE)}"
         )
         work.not_booted(table.compiled)
-        words = outcome.said.replace(f"/grade/{build.SUBMITTED}", work.lab.hand_in).replace(
-            build.SUBMITTED, work.lab.hand_in
-        )
+        words = outcome.said.replace(f"/grade/{build.SUBMITTED}", work.called).replace(build.SUBMITTED, work.called)
         return failed(f"{table.compiled}.", words[:MOST_WORDS])
     table.compiled = ""
     faults = build.not_alone(work.folder)
@@ -196,7 +194,7 @@ def answers(work: Work, part: Part) -> Judged:
 
 def _practice(table: Table, place: int, name: str) -> str:
     """A number whose sequences, which anybody may make, have a fault of the same kind."""
-    command = f"./cw grade {table.work.lab.number} {table.work.lab.hand_in} --seed"
+    command = f"{table.work.command} --seed"
     for number in PRACTICE:
         try:
             fault = fault_in(table, made(name, keys.practice(number).seed(table.work.lab.number, "sequence", place)))

@@ -49,13 +49,13 @@ def packed(members: dict[str, bytes]) -> bytes:
 def test_a_file_or_an_archive_with_it(tmp_path, data):
     path = tmp_path / "anything"
     path.write_bytes(data)
-    assert intake.take(path, LAB) == TEXT
+    assert intake.take(path, LAB) == (TEXT, "mine.h" if data != TEXT else "anything")
 
 
 def test_a_folder_with_it(tmp_path):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "mine.h").write_bytes(TEXT)
-    assert intake.take(tmp_path, LAB) == TEXT
+    assert intake.take(tmp_path, LAB) == (TEXT, "mine.h")
 
 
 def changed(archive: bytes, behind: bytes, at: int) -> bytes:

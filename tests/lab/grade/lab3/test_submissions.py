@@ -60,7 +60,7 @@ def test_feedback_leads_to_numbers_for_practice_and_tells_nothing_of_the_hidden_
 
 def hidden_numbers(text: str) -> list:
     """What is drawn for a submission of this text."""
-    work = asked.Work(LAB, COURSE, text.encode(), asked.HERE)
+    work = asked.Work(LAB, COURSE, text.encode(), LAB.hand_in, asked.HERE)
     return [drawn(kind, work.of(asked.Flood).draw("broken", kind)) for kind in ("product", "folded", "top", "large")]
 
 
