@@ -7,17 +7,17 @@ import gzip
 import io
 import lzma
 import os
-import re
 import stat
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lab.course import labs
 from lab.course.labs import Lab
+from lab.grade import whose
 from lab.grade.work import Refused
 
 LARGEST_ARCHIVE = 16 << 20  # bytes, packed and unpacked
@@ -33,7 +33,6 @@ DAMAGED = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, OverflowError, NotImplementedError,
     RuntimeError,
 )  # fmt: skip
-COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def take(path: Path, lab: Lab) -> tuple[bytes, str]:
@@ -57,31 +56,18 @@ def _checked(data: bytes, called: str, lab: Lab) -> bytes:
         text = "\0"
     if "\0" in text:
         raise Refused(f"{called} is no text file")
-    code = COMMENT.sub(" ", text)
+    code = whose.code_of(text)
     for wanted in lab.defines:
-        if not _has(code, wanted):
+        if not whose.defines(code, wanted):
             name = wanted if wanted.isupper() else f"{wanted}()"
-            raise Refused(f"{called} does not define {name}{_another(code, lab)}")
+            raise Refused(f"{called} does not define {name}{whose.instead(code, called, lab)}")
     return data
-
-
-def _has(code: str, name: str) -> bool:
-    return re.search(rf"\b{re.escape(name)}\b", code) is not None
-
-
-def _another(code: str, lab: Lab) -> str:
-    """Which lab's file it is instead, or whose function."""
-    for number in labs.numbers():
-        other = labs.find(number)
-        if number != lab.number and all(_has(code, name) for name in other.defines):
-            return f": is it the file of lab {number}, {other.hand_in}?"
-    found = re.search(r"\b(\w+_hash)\s*\(", code)
-    return f" but {found[1]}()" if found else ""
 
 
 def _submitted(path: Path, lab: Lab) -> tuple[bytes, str]:
     if path.is_dir() and not path.is_symlink():
-        found = _only(sorted(path.rglob(lab.hand_in)), lab)
+        names = [one.name for one in islice(path.rglob("*"), MOST_MEMBERS)]
+        found = _only(sorted(path.rglob(lab.hand_in)), lab, names)
         return _regular(found, lab.largest), lab.hand_in
     data = _regular(path, LARGEST_ARCHIVE)
     try:
@@ -99,6 +85,7 @@ def _tellable(name: str, lab: Lab) -> str:
 def _unpacked(members: Iterator[tuple[str, Callable[[int], bytes | None]]], lab: Lab) -> bytes:
     """The one member that is @lab's file."""
     names: dict[str, bytes | None] = {}
+    others: list[str] = []
     for count, (name, read) in enumerate(members):
         if count >= MOST_MEMBERS:
             raise Refused(f"the archive has more than {MOST_MEMBERS:,} files")
@@ -107,16 +94,19 @@ def _unpacked(members: Iterator[tuple[str, Callable[[int], bytes | None]]], lab:
             raise Refused(f"the archive has a path that leads out of it: {name[:80]!r}")
         if place.name == lab.hand_in and "__MACOSX" not in place.parts:
             names[name] = read(lab.largest + 1)
-    content = names[_only(list(names), lab)]
+        others.append(place.name)
+    content = names[_only(list(names), lab, others)]
     if content is None:
         raise Refused(f"{lab.hand_in} in the archive is no plain file")
     return content
 
 
-def _only(found: list, lab: Lab):
+def _only(found: list, lab: Lab, names: list[str]):
+    """The one of @found; @names: of all that is there."""
     if len(found) != 1:
         there = "no" if not found else f"{len(found)} files called"
-        raise Refused(f"there is {there} {lab.hand_in} in what was handed in; it takes one")
+        said = "" if found else whose.among(names)
+        raise Refused(f"there is {there} {lab.hand_in} in what was handed in{said}; it takes one")
     return found[0]
 
 

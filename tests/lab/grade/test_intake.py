@@ -5,12 +5,15 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from lab.base.paths import TOP
+from lab.course import labs
 from lab.grade import intake
 from lab.grade.work import Refused
 from tests.lab.grade.lab1.conftest import LAB
@@ -117,3 +120,54 @@ def test_gigabytes_pipes_links_and_devices_are_not_read(tmp_path):
         intake.take(tmp_path / "student", LAB)
     with pytest.raises(Refused, match="cannot be read"):
         intake.take(tmp_path / "nowhere", LAB)
+
+
+HEADER = (TOP / "coursework/lab6/starter/pathcache.h").read_text()
+LINEAR = (TOP / "coursework/lab4/starter/linear.h").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pathcache.h", HEADER),
+        ("alice.c", HEADER),
+        ("alice.c", "/* Alice's */\n" + HEADER.replace("\t", "  ")),
+        ("pathcache.h", HEADER + "int more;\n"),
+    ],
+)
+def test_a_header_alone_is_told_from_what_is_to_be_handed_in(tmp_path, name, text):
+    """It has all the names that the file must have: as declarations."""
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(Refused, match=r"does not define pathcache_find\(\): .*pathcache\.h, which comes with lab 6"):
+        intake.take(path, labs.find("6"))
+
+
+def test_another_labs_file_is_named(tmp_path):
+    path = tmp_path / "alice.h"
+    path.write_bytes(LINEAR)
+    with pytest.raises(Refused, match=r"this is lab 4's file, linear\.h"):
+        intake.take(path, LAB)
+    path = tmp_path / "lockless.h"
+    path.write_bytes((TOP / "coursework/lab5/starter/lockless.h").read_bytes())
+    with pytest.raises(Refused, match=r"this is lab 5's file, lockless\.h"):
+        intake.take(path, LAB)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("linear.h", r"linear\.h is lab 4's file"),
+        ("linear_link.h", r"linear_link\.h comes with lab 4"),
+        ("notes.txt", "it takes one$"),
+    ],
+)
+def test_a_folder_or_an_archive_that_has_only_another_labs_file_says_so(tmp_path, name, said):
+    folder = tmp_path / "folder"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / name).write_bytes(LINEAR)
+    (tmp_path / "archive").write_bytes(tar({f"deep/{name}": LINEAR}))
+    for path in (folder, tmp_path / "archive"):
+        with pytest.raises(Refused, match=r"there is no mine\.h") as error:
+            intake.take(path, LAB)
+        assert re.search(said, str(error.value))
