@@ -103,6 +103,7 @@ int get_timespec(const void *from, u64 *ns)
 	TRY(read_user(&time, from, sizeof(time)));
 	if (time.tv_sec < 0 || (u64)time.tv_nsec >= NSEC_PER_SEC)
 		return -EINVAL;
+	/* What is further ahead than that, five hundred years, never comes either. */
 	*ns = min((u64)time.tv_sec, ~0ULL / NSEC_PER_SEC - 1) * NSEC_PER_SEC + (u64)time.tv_nsec;
 	return 0;
 }

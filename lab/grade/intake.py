@@ -11,7 +11,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -66,7 +66,7 @@ def _checked(data: bytes, called: str, lab: Lab) -> bytes:
 
 def _submitted(path: Path, lab: Lab) -> tuple[bytes, str]:
     if path.is_dir() and not path.is_symlink():
-        names = [one.name for one in islice(path.rglob("*"), MOST_MEMBERS)]
+        names = (one.name for one in islice(path.rglob("*"), MOST_MEMBERS))
         found = _only(sorted(path.rglob(lab.hand_in)), lab, names)
         return _regular(found, lab.largest), lab.hand_in
     data = _regular(path, LARGEST_ARCHIVE)
@@ -101,8 +101,8 @@ def _unpacked(members: Iterator[tuple[str, Callable[[int], bytes | None]]], lab:
     return content
 
 
-def _only(found: list, lab: Lab, names: list[str]):
-    """The one of @found; @names: of all that is there."""
+def _only(found: list, lab: Lab, names: Iterable[str]):
+    """The one of @found; @names: of all that is there, looked at if it is none."""
     if len(found) != 1:
         there = "no" if not found else f"{len(found)} files called"
         said = "" if found else whose.among(names)

@@ -27,12 +27,12 @@ def defines(code: str, name: str) -> bool:
 
 def instead(code: str, called: str, lab: Lab) -> str:
     """What @code is, which lacks what @lab's file has to define, as the end of a sentence; "": nothing that is known here."""
-    for number in labs.numbers():
-        other = labs.find(number)
-        for path in _beside(other):
-            if path.name == called or _squeezed(code_of(path.read_text(encoding="utf-8"))) == _squeezed(code):
-                return f": this is {path.name}, which comes with lab {number}; what is handed in is {lab.hand_in}"
-    others = [labs.find(number) for number in labs.numbers() if number != lab.number]
+    squeezed = _squeezed(code)
+    for one in _labs():
+        for path in _beside(one):
+            if path.name == called or _squeezed(code_of(path.read_text(encoding="utf-8"))) == squeezed:
+                return f": this is {path.name}, which comes with lab {one.number}; what is handed in is {lab.hand_in}"
+    others = [one for one in _labs() if one.number != lab.number]
     found = [one for one in others if all(defines(code, name) for name in one.defines)]
     found = [one for one in found if one.hand_in == called] or found
     if found:
@@ -44,15 +44,18 @@ def instead(code: str, called: str, lab: Lab) -> str:
 def among(names: Iterable[str]) -> str:
     """Which of @names, where no file is that is wanted, are files of labs; as the end of a sentence."""
     there = set(names)
-    all_labs = [labs.find(number) for number in labs.numbers()]
-    own = [f"{one.hand_in} is lab {one.number}'s file" for one in all_labs if one.hand_in in there]
+    own = [f"{one.hand_in} is lab {one.number}'s file" for one in _labs() if one.hand_in in there]
     beside = [
         f"{name} comes with lab {one.number}"
-        for one in all_labs
+        for one in _labs()
         for name in sorted({path.name for path in _beside(one)} & there)
     ]
     found = own or beside[:1]
     return f" ({'; '.join(found)})" if found else ""
+
+
+def _labs() -> list[Lab]:
+    return [labs.find(number) for number in labs.numbers()]
 
 
 def _beside(lab: Lab) -> list[Path]:
