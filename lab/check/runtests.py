@@ -110,8 +110,8 @@ def main() -> None:
             arguments = [word for word in arguments if word != "--check"] + ["-m", "check"]
             os.environ.setdefault("HOSTED_SCALE", "0.2")
         if not any(word.startswith("-n") for word in arguments):
-            # One more than there are CPUs: many tests wait, for a key's echo or a time-out.
-            arguments += ["-n", str(min((os.cpu_count() or 1) + 1, 8)), "--dist", "worksteal"]
+            # Two more than there are CPUs: many tests wait, for a key's echo or a time-out.
+            arguments += ["-n", str(min((os.cpu_count() or 1) + 2, 8)), "--dist", "worksteal"]
         status = int(
             pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(TOP), *arguments], plugins=[counter])
         )

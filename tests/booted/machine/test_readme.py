@@ -89,7 +89,7 @@ def commands() -> list[str]:
     return [line.partition("  #")[0].strip() for line in block[2].splitlines()]
 
 
-@pytest.mark.turns(8)
+@pytest.mark.turns(12)
 @pytest.mark.parametrize("command", commands())
 def test_commands_for_your_own_programs(checkout, command):
     script = command

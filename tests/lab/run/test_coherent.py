@@ -152,7 +152,7 @@ def ladder(simulated, case, smp, **options):
     return found
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(("preset", "smp"), [("poweredge-6300", 4), ("x440", 8)])
 def test_the_papers_machines_run(simulated, preset, smp):
     """Walks without locks on all of a machine's CPUs take as long as on one, whatever its caches and its bus."""

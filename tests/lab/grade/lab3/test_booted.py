@@ -36,6 +36,7 @@ def test_a_flood_is_counted_by_the_kernel(graded):
     assert shares["kernel"] == 1, said
 
 
+@pytest.mark.turns(3)
 def test_what_the_program_says_proves_nothing(graded):
     shares, said = graded(FAKED, boots=True, only=ONLY)
     assert shares["kernel"] == 0 and "fullest bucket has" in said, said

@@ -136,6 +136,7 @@ def test_the_kernels_flags_are_those_of_its_makefile():
     assert re.search(r"^LDFLAGS := (.*)$", text, re.MULTILINE)[1].split() == machine.LINK.split()
 
 
+@pytest.mark.turns(3)
 def test_feedback_tells_where_it_may_and_nothing_hidden(graded):
     text, kinds, _ = WRONG["whoever asks"]
     _, said = graded(text, kinds)
