@@ -25,7 +25,7 @@ from lab.run.qemu.plugin import plugin
 GUEST = Path(__file__).parent / "guest"
 MEMORY = machine.MEMORY
 SEGMENTS = 50
-SEEN = np.dtype([("program", "<u4"), ("run", "<u4"), ("task", "<u4"), ("operation", "<u4"), ("began", "<u8"), ("ended", "<u8"), ("answer", "<u8")])  # fmt: skip
+SEEN = np.dtype([("program", "<u4"), ("run", "<u4"), ("task", "<u4"), ("operation", "<u4"), ("began", "<u8"), ("ended", "<u8"), ("answer", "<u8"), ("accesses", "<u8")])  # fmt: skip
 SEGMENT = np.dtype([("task", "<u4"), ("accesses", "<u4"), ("operations", "<u4")])
 SCHEDULE, FAULT = 99, 100  # guest/records.h: instead of a task
 FREED, WRITES, WAITS = range(3)
@@ -118,7 +118,7 @@ def _parse(output: bytes, programs: list[Program]) -> list[Run]:
     runs: list[Run] = []
     at = 0
     while at + SEEN.itemsize <= len(output):
-        program, number, task, operation, began, ended, answer = np.frombuffer(output, SEEN, 1, at)[0].item()
+        program, number, task, operation, began, ended, answer, accesses = np.frombuffer(output, SEEN, 1, at)[0].item()
         at += SEEN.itemsize
         if task == SCHEDULE:
             segments = np.frombuffer(output[at : at + SEGMENTS * SEGMENT.itemsize], SEGMENT)[:operation]
@@ -127,7 +127,7 @@ def _parse(output: bytes, programs: list[Program]) -> list[Run]:
         elif task >= FAULT:
             runs[-1].faults.append((task - FAULT, answer - 1))
         else:
-            runs[-1].history.append(Done(task, operation, began, ended, answer))
+            runs[-1].history.append(Done(task, operation, began, ended, answer, accesses))
     if runs and len(runs[-1].history) < sum(map(len, programs[runs[-1].program].lists())):
         runs[-1] = Run(**{**runs[-1].__dict__, "whole": False})
     return runs

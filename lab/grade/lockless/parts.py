@@ -27,6 +27,9 @@ FAULTS = {
     WRITES: "a lookup writes to memory that is not its own stack",
     WAITS: "a lookup goes on and on while all others stand still",
 }
+# Accesses to shared memory: of any operation, and more for each object that there is. Right ones take half of that.
+FIRST, EACH = 20, 6
+KINDS_OF = {programs.FIND: "a lookup", programs.INSERT: "an insert", programs.REMOVE: "a remove"}
 
 
 class Tasks:
@@ -113,6 +116,24 @@ def first_wrong(all_of: list[Program], seen: Seen) -> dict[str, tuple[Run, str]]
     return found
 
 
+def too_busy(all_of: list[Program], seen: Seen) -> str:
+    """Who makes many accesses that lead to nothing hides the few between which he is wrong: so few of all places can be tried.
+    "": every operation is within the limit, once for itself and once for each that others did at the same time."""
+    for run in seen.runs:
+        program = all_of[run.program]
+        most = FIRST + EACH * len(program.addresses)
+        for done in run.history:
+            beside = 0
+            if done.accesses > most:
+                beside = sum(other.began < done.ended and done.began < other.ended for other in run.history) - 1
+            if done.accesses > most * (1 + beside):
+                kind = KINDS_OF[program.lists()[done.where][done.at].kind]
+                return (
+                    f"{kind} accesses shared memory {done.accesses} times, with {beside} operations of others beside it"
+                )
+    return ""
+
+
 def _practice(tasks: Tasks, name: str) -> str:
     command = f"{tasks.work.command} --seed"
     for number in table.PRACTICE:
@@ -136,6 +157,12 @@ def together(work: Work, part: Part) -> Judged:
     except Refused as error:
         return failed(f"{error}.")
     all_of = tasks.programs()
+    if busy := too_busy(all_of, seen):
+        work.not_booted("it cannot be tried at so many places")
+        return failed(
+            f"{busy}: so it cannot be tried at all places at which others may come between.",
+            f"Expected: at most {FIRST} accesses, and {EACH} more for each object that there may be; as many again for each operation beside it.",
+        )
     wrong = first_wrong(all_of, seen)
     said = []
     for name, (run, what) in wrong.items():

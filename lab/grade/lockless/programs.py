@@ -264,13 +264,15 @@ def made(name: str, seed: int) -> Program:
 
 @dataclass(frozen=True)
 class Done:
-    """An operation that has ended: of which list (Program.lists) the how manieth, when, and what came back."""
+    """An operation that has ended: of which list (Program.lists) the how manieth, when, what came back, and after how many
+    accesses to shared memory (of tasks' only, and where it waited for nobody)."""
 
     where: int
     at: int
     began: int
     ended: int
     answer: int
+    accesses: int = 0
 
 
 @dataclass(frozen=True)

@@ -34,9 +34,10 @@ struct list {
 	struct asked asked[MOST_OPERATIONS];
 	uint32_t count, next; /* the one behind the one that is being done */
 	uint64_t began;
-	uint64_t accesses; /* to what is shared */
+	uint64_t accesses, accesses_before; /* to what is shared; when the operation began */
 	bool busy, over, waits;
 	bool touched, wrote; /* shared memory, in the operation that is being done */
+	bool waited;	     /* in it, for others: however often it looked */
 	bool met;	     /* one who could have a lock has come to his end since then */
 };
 
@@ -64,9 +65,10 @@ static void read_in(void *to, size_t size)
 		end(END_NO_MEMORY);
 }
 
-static void write_down(uint32_t task, uint32_t operation, uint64_t began, uint64_t answer)
+static void write_down(uint32_t task, uint32_t operation, uint64_t began, uint64_t answer,
+		       uint64_t accesses)
 {
-	struct seen seen = {programs, run, task, operation, began, ++clock_now, answer};
+	struct seen seen = {programs, run, task, operation, began, ++clock_now, answer, accesses};
 
 	fwrite(&seen, sizeof(seen), 1, stdout);
 }
@@ -74,7 +76,7 @@ static void write_down(uint32_t task, uint32_t operation, uint64_t began, uint64
 static void fault(enum fault kind)
 {
 	if (faults[kind]++ < MOST_FAULTS)
-		write_down(SEEN_FAULT + kind, current, clock_now, tasks[current % TASKS].next);
+		write_down(SEEN_FAULT + kind, current, clock_now, tasks[current % TASKS].next, 0);
 }
 
 /* ---- programs and runs ----------------------------------------------------------------------- */
@@ -93,7 +95,7 @@ static void begin_run(void)
 	if (run)
 		draw_schedule(tasks[0].count == 1, tasks[2].count > 0);
 	segment = done_accesses = done_operations = rounds = helped = 0;
-	write_down(SEEN_SCHEDULE, segment_count, 0, 0);
+	write_down(SEEN_SCHEDULE, segment_count, 0, 0, 0);
 	fwrite(segments, sizeof(segments), 1, stdout);
 }
 
@@ -232,7 +234,8 @@ static void finish(struct list *list, uint32_t number, uint64_t answer)
 {
 	const struct asked *asked = &list->asked[list->next - 1];
 
-	write_down(number, list->next - 1, list->began, answer);
+	write_down(number, list->next - 1, list->began, answer,
+		   list->waited ? 0 : list->accesses - list->accesses_before);
 	if (asked->kind == ASK_REMOVE)
 		*removed(asked->object) = clock_now;
 	for (unsigned i = 0; i < TASKS; i++)
@@ -248,8 +251,9 @@ static bool hand_over(struct list *list, struct asked *to)
 	if (to->kind == ASK_INSERT)
 		*removed(to->object) = 0;
 	list->began = ++clock_now;
+	list->accesses_before = list->accesses;
 	list->busy = true;
-	list->met = false;
+	list->met = list->waited = false;
 	return true;
 }
 
@@ -308,6 +312,7 @@ static void main_rang(void)
 static void looks_and_waits(void)
 {
 	fault(FAULT_WAITS);
+	tasks[current].waited = true;
 	for (unsigned i = 1; i < TASKS; i++)
 		if (tasks[i].touched)
 			helped |= 1u << i;

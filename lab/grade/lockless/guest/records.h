@@ -21,4 +21,5 @@ struct program {
 struct seen {
 	uint32_t program, run, task, operation;
 	uint64_t began, ended, answer;
+	uint64_t accesses; /* to what is shared, in a task's operation that waited for nobody */
 };

@@ -21,6 +21,8 @@ ENDED = {
     "counts its lookups on one stack": machine.ENDS[35],
     "writes to the tables of pages": machine.ENDS[33],
     "writes to code": machine.ENDS[33],
+    "hides its tenth round among others": "a lookup accesses shared memory",
+    "hides it when somebody changes": "a lookup accesses shared memory",
     "runs by itself where tasks are": "compiled for tasks it is no structure alone",
     "has megabytes where tasks are": "megabytes of data of its own",
 }
