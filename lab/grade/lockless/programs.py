@@ -1,6 +1,6 @@
 """What tasks do with a table at the same time, and what may come of it.
 
-A program has few objects, in a table of few buckets, one task that looks and one or two that change. Each object is one task's to
+A program has few objects, in one or two buckets, one task that looks and one or two that change. Each object is one task's to
 change. What was seen of a run is a history: when each operation began and ended, and its answer. A lookup may find an object that had this key
 in the table at any time while it looked; and nothing, if there was a time at which no such object was certainly there.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from lab.course.draw import Draw
 from lab.grade.table.model import ASKED, FIND, INSERT, LINE, OBJECTS, REMOVE
 
-BITS = 2
+BITS = 18  # as many as the kernel's table may have
 PLACES = 0x1000000 // LINE
 HEAD = np.dtype([("seed", "<u8"), ("schedules", "<u4"), ("count", "<u4", 5)], align=True)
 
@@ -127,9 +127,9 @@ def _looks(maker: Maker, keys: list[int]) -> None:
 
 
 def _two(maker: Maker) -> tuple[int, int]:
-    """Different buckets."""
-    one = maker.draw.below(1 << BITS)
-    return one, (one + 1 + maker.draw.below((1 << BITS) - 1)) % (1 << BITS)
+    """Different buckets, of which any number of the lowest bits may be the same: who tells chains apart by less than all of it is mistaken."""
+    one, same = maker.draw.below(1 << BITS), maker.draw.below(BITS)
+    return one, one ^ (2 * maker.draw.below(1 << (BITS - same - 1)) + 1) << same
 
 
 def _key_of(maker: Maker, one: int) -> int:

@@ -234,6 +234,8 @@ WRONG: dict[str, tuple[str, set[str]]] = {
         changed(SOLUTION, (BEGIN, "\tunsigned rounds = 0;\n\n" + BEGIN), (END, "\t} while (link != T(end_of)(bucket) && ++rounds < 2);\n")),
         {"together"},
     ),
+    "an end tells four buckets apart": (changed(SOLUTION, ("(uintptr_t)bucket * 2 + 1", "(uintptr_t)(bucket & 3) * 2 + 1")), {"together"}),
+    "an end tells 4096 buckets apart": (changed(SOLUTION, ("(uintptr_t)bucket * 2 + 1", "(uintptr_t)(bucket & 4095) * 2 + 1")), {"together"}),
     "gives up after the tenth round": (TENTH, {"together"}),
     "hides its tenth round among others": (changed(TENTH, (STEPS, STEPS + MUCH)), {"together"}),
     "hides it when somebody changes": (
