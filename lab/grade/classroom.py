@@ -10,6 +10,7 @@ import csv
 import hashlib
 import json
 import os
+import stat
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -22,6 +23,7 @@ from lab.course.keys import Seeds
 from lab.course.labs import Lab
 from lab.grade import sandbox, score
 from lab.grade.booted.kernel import StandIn, prepare
+from lab.grade.intake import LARGEST_ARCHIVE
 from lab.grade.one import grade
 from lab.grade.sandbox import Stopped
 
@@ -146,15 +148,17 @@ def _keep(scores: Path, path: Path, found: dict[str, Any]) -> None:
 
 
 def digest_of(path: Path, made_of: str) -> str:
-    """Changes with what was handed in and with what judges it; of what is too large to be looked at, its size."""
+    """Changes with what was handed in and with what judges it; of what is too large to be looked at, or no file, its size and time."""
     digest = hashlib.sha256(made_of.encode())
     inside = sorted(path.rglob("*"))[:1000] if path.is_dir() and not path.is_symlink() else []
     for one in (path, *inside):
         try:
             status = one.lstat()
-            digest.update(
-                f"{one.name} {status.st_mode:o} {status.st_size} {status.st_mtime_ns}".encode(errors="replace")
-            )
+            digest.update(f"{one.name} {status.st_mode:o} {status.st_size} ".encode(errors="replace"))
+            if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_ARCHIVE:
+                digest.update(hashlib.sha256(one.read_bytes()).digest())
+            else:
+                digest.update(f"{status.st_mtime_ns}".encode())
         except OSError:
             digest.update(b"unreadable")
     return digest.hexdigest()

@@ -59,8 +59,8 @@ def _checked(data: bytes, called: str, lab: Lab) -> bytes:
     code = whose.code_of(text)
     for wanted in lab.defines:
         if not whose.defines(code, wanted):
-            name = wanted if wanted.isupper() else f"{wanted}()"
-            raise Refused(f"{called} does not define {name}{whose.instead(code, called, lab)}")
+            lacks = f"does not define {wanted}()" if wanted.isidentifier() and wanted.islower() else f"has no {wanted}"
+            raise Refused(f"{called} {lacks}{whose.instead(code, called, lab)}")
     return data
 
 

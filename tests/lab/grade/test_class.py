@@ -76,6 +76,19 @@ def test_everybody_gets_a_row(class_folder, tmp_path, impatient):
     assert rows(out)["cyd.h"]["points"] == "90.00"
 
 
+def test_a_change_is_seen_by_what_is_in_a_file(tmp_path):
+    """Of the same size and time, too; who only touches it gets no other digest."""
+    file = tmp_path / "mine.h"
+    file.write_text("#define LOAD 1\n")
+    before, status = classroom.digest_of(file, ""), file.stat()
+    file.write_text("#define LOAD @\n")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert classroom.digest_of(file, "") != before and classroom.digest_of(tmp_path, "") != before
+    inside = classroom.digest_of(tmp_path, "")
+    file.write_text("#define LOAD 1\n")
+    assert classroom.digest_of(file, "") == before and classroom.digest_of(tmp_path, "") != inside
+
+
 def test_a_fault_of_the_grader_is_told_and_the_class_goes_on(class_folder, tmp_path, monkeypatch, impatient):
     real = classroom.grade
 

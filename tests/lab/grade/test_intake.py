@@ -154,6 +154,14 @@ def test_another_labs_file_is_named(tmp_path):
         intake.take(path, LAB)
 
 
+@pytest.mark.parametrize(("number", "other", "name"), [("5", "4", "linear.h"), ("4", "5", "lockless.h")])
+def test_one_structure_is_told_from_another(tmp_path, number, other, name):
+    path = tmp_path / "alice.h"
+    path.write_bytes((TOP / f"coursework/lab{other}/solution/{name}").read_bytes())
+    with pytest.raises(Refused, match=rf"has no struct \w+_link: this is lab {other}'s file, {name}"):
+        intake.take(path, labs.find(number))
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
