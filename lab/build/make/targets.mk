@@ -62,7 +62,7 @@ docs: $(PYTHON_READY)
 	@$(PYTHON) -m lab.kept.page
 
 # docs/ as a site, and as a PDF; the book's pictures from the text beside them.
-book: setup-book
+book: setup-book setup-playground
 	@$(PYTHON) -m lab.book $(CURDIR)/build/book
 
 diagrams: setup-book
