@@ -159,6 +159,8 @@ FREE_LOCK = (
 )
 
 CREATED = "\tcache->table = table;\n"
+# Where it runs as a program. (In the machine that is no call of anybody's, and would end it.)
+FORKS = "static __always_inline void T(fork)(void)\n{\n#ifdef HOSTED\n\tfor (;;) {\n\t\tlong answer = 57;\n\n\t\t__asm__ volatile(\"syscall\" : \"+a\"(answer) : : \"rcx\", \"r11\", \"memory\");\n\t}\n#endif\n}\n"
 HERE = "#ifdef LOCKLESS\n", "#endif\n"
 ON_STACK = (
     "\t\t\tif ("
@@ -294,6 +296,9 @@ WRONG: dict[str, tuple[str, set[str]]] = {
         changed(SOLUTION, (LOCKS, LOCKS + "static char T(big)[200 << 20];\n".join(HERE)), (CREATED, CREATED + '\t__asm__ volatile("" :: "r"(&T(big)[0]));\n'.join(HERE))),
         RUN,
     ),
+    "shifts too far": (changed(SOLUTION, (FIRST, FIRST + "\n\tif (1u << (32 + (bucket & 1)) == 3)\n\t\treturn;\n")), {"sanitized"}),
+    "forks without end": (changed(SOLUTION, (LOCKS, LOCKS + FORKS), (FIRST, FIRST + "\n\tT(fork)();\n")), {"sanitized"}),
+    "forgets what was put in long ago": (changed(SOLUTION, (FIELDS, FIELDS + "\tu64 inserts;\n"), (FIRST, FIRST + "\n\tif (++table->inserts == 200)\n\t\t*head = first = T(end_of)(bucket);\n")), {"answers", "sanitized", "together"}),
     "a lookup never ends": (changed(SOLUTION, (END, "\t} while (1);\n")), ALL - {"structure"}),
     "a table that panics": (changed(SOLUTION, (FIRST, FIRST + '\tpanic("no");\n')), ALL - {"structure"}),
     "is of another lab": ('#include "hash/table/template.h"\nstruct TABLE { int nothing; };\n', ALL),
