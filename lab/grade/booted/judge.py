@@ -29,6 +29,8 @@ from lab.run.own_folder import own_folder
 BOOT = Limits(seconds=150, cpu=90, memory=16 << 30, processes=64, file=256 << 20, output=1 << 20, files=256)
 LOOK = Limits(seconds=60, cpu=30, memory=1 << 30, processes=8, file=64 << 20, output=1 << 20)
 
+LEAST_BITS, MOST_BITS = 6, 12  # of the table of buffers in the booted machine: which size it has is drawn
+
 OUTPUT = "graded"  # build/NAME-graded: the kernel that is built once and of which each submission gets a copy
 
 
@@ -46,12 +48,12 @@ def judge(work: Work, part: Part) -> Judged:
 
 
 def _tried(stand_in: StandIn, text: bytes, called: str, draw: Draw, hidden: bool = False) -> Judged:
-    files = given(draw)
+    files, bits = given(draw), draw.between(LEAST_BITS, MOST_BITS)
     with sandbox.folder() as folder:
         said = build_with(folder, stand_in, text, called)
         if said:
             return failed("The kernel cannot be built with it.", said)
-        said = _boot(folder, files, stand_in.cpus, hidden)
+        said = _boot(folder, files, stand_in.cpus, bits, hidden)
         if said:
             return failed(said, "Expected: the machine copies, moves and removes files, and leaves in the orderly way.")
         return _look(folder, files)
@@ -81,11 +83,11 @@ def _tree(files: Given) -> Tree:
     return tree
 
 
-def _boot(folder: Path, files: Given, cpus: int, hidden: bool) -> str:
+def _boot(folder: Path, files: Given, cpus: int, bits: int, hidden: bool) -> str:
     """Run the job: what went wrong with the machine, or ""."""
     options = Options(
         job=["/bin/sh", "/work/job.sh"], root="ext2", mem="96M", smp=cpus, icount=True, quiet=True, ext2=Ext2(1024, 128, 24 << 20, 512),
-        cmdline="bhash_entries=256 job_input=none",
+        cmdline=f"bhash_entries={1 << bits} job_input=none",
     )  # fmt: skip
     result = machine.run(folder, options, _tree(files), BOOT, hidden)
     if isinstance(result, str):

@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from lab.course import keys
+from lab.course.draw import Draw
+from lab.course.keys import Seeds
 from lab.course.labs import Part
 from lab.grade.function import oracle, streams
 from lab.grade.function.asked import Asked
 from lab.grade.function.model import Stream
+from lab.grade.function.oracle import Buckets, Question
 from lab.grade.work import Judged, Refused, Work, failed
 
 PRACTICE = range(1, 9)  # numbers among which one is looked for that shows what the held-out streams have shown
+Place = tuple[Stream, int]  # a stream in a table of so many bits
 
 
 @lru_cache(maxsize=32)
@@ -70,11 +75,36 @@ class Found:
         return f"{self.stream.name}, {1 << self.bits:,} buckets: {mine} steps a lookup; chance {mean}, all points up to {full}, none from {none}"
 
 
+def sizes(draw: Draw, options: dict[str, Any]) -> list[list[int]]:
+    """Bits of the tables in which each stream is tried: `each` different ones, drawn. All of `bits` (first to last) are dealt out first, so that
+    a function which is bad in one size only is found; the others are of `usual`, in which there are chains."""
+    first, last = options["bits"]
+    least, most = options.get("usual", options["bits"])
+    dealt = draw.shuffled(range(first, last + 1))
+    number, each = len(options["streams"]), options["each"]
+    hands = [dealt[i::number][:each] for i in range(number)]
+    for hand in hands:
+        others = [bits for bits in draw.shuffled(range(least, most + 1)) if bits not in hand]
+        hand += others[: each - len(hand)]
+    return [sorted(hand) for hand in hands]
+
+
+def _places(work: Work, part: Part, seeds: Seeds, streams: list[Stream]) -> list[Place]:
+    dealt = sizes(Draw(seeds.seed(work.lab.number, "bits", part.kind)), part.options)
+    return [(stream, bits) for stream, hand in zip(streams, dealt, strict=True) for bits in hand]
+
+
+def _made_places(work: Work, part: Part, seeds: Seeds) -> list[Place]:
+    kinds = part.options["streams"]
+    made = [made_stream(kind, seeds.seed(work.lab.number, "stream", i)) for i, kind in enumerate(kinds)]
+    return _places(work, part, seeds, made)
+
+
 def recorded(work: Work, part: Part) -> Judged:
     """On streams of real programs that everybody has."""
     cache = work.of(Asked).cache
     chosen = [recorded_stream(name, cache) for name in part.options["streams"]]
-    found = _tried(work, part, chosen, "recorded")
+    found = _tried(work, part, _places(work, part, work.seeds, chosen), "recorded")
     if isinstance(found, Judged):
         return found
     judged = _judged(found)
@@ -86,9 +116,7 @@ def recorded(work: Work, part: Part) -> Judged:
 
 def made(work: Work, part: Part) -> Judged:
     """On streams of known kinds whose places nobody knows but who has the key."""
-    kinds = part.options["streams"]
-    chosen = [made_stream(kind, work.seeds.seed(work.lab.number, "stream", i)) for i, kind in enumerate(kinds)]
-    found = _tried(work, part, chosen, "made")
+    found = _tried(work, part, _made_places(work, part, work.seeds), "made")
     if isinstance(found, Judged):
         return found
     judged = _judged(found)
@@ -107,11 +135,9 @@ def _worst(found: list[Found]) -> list[Found]:
     return sorted((one for one in found if one.share < 1), key=lambda one: one.share)
 
 
-def _tried(work: Work, part: Part, chosen: list[Stream], purpose: str) -> list[Found] | Judged:
-    """All streams in tables of all sizes, all questions asked together, so that no process knows which stream it is about."""
-    sizes = part.options["bits"]
-    places = [(stream, bits) for stream in chosen for bits in sizes]
-    questions = [(*key, bits) for stream, bits in places for key in stream.keys]
+def _tried(work: Work, part: Part, places: list[Place], purpose: str) -> list[Found] | Judged:
+    """All streams in all their tables, all questions asked together, so that no process knows which stream it is about."""
+    questions = _questions(places)
     try:
         answers = work.of(Asked).ask_twice(questions, purpose)
     except Refused as error:
@@ -122,6 +148,14 @@ def _tried(work: Work, part: Part, chosen: list[Stream], purpose: str) -> list[F
         )
     if oracle.outside(questions, answers) is not None:
         return failed("It gives buckets that the table has not.")
+    return _found(part, places, answers)
+
+
+def _questions(places: list[Place]) -> list[Question]:
+    return [(*key, bits) for stream, bits in places for key in stream.keys]
+
+
+def _found(part: Part, places: list[Place], answers: Buckets) -> list[Found]:
     found, begin = [], 0
     for stream, bits in places:
         mine = answers[begin : begin + len(stream.keys)].astype(np.int64)
@@ -131,15 +165,19 @@ def _tried(work: Work, part: Part, chosen: list[Stream], purpose: str) -> list[F
 
 
 def _practice(work: Work, part: Part, like: Found) -> str:
-    """A number whose streams, which anybody may make, show the same weakness."""
-    number = part.options["streams"].index(like.stream.name)
+    """A number whose streams, which anybody may make, show the same weakness: of such a stream, or in a table of that size."""
     for seed in PRACTICE:
-        stream = made_stream(like.stream.name, keys.practice(seed).seed(work.lab.number, "stream", number))
+        places = [
+            place
+            for place in _made_places(work, part, keys.practice(seed))
+            if place[0].name == like.stream.name or place[1] == like.bits
+        ]
         try:
-            buckets = work.of(Asked).ask([(*key, like.bits) for key in stream.keys]).astype(np.int64)
+            found = _found(part, places, work.of(Asked).ask(_questions(places)))
         except Refused:
             break
-        one = Found(stream, like.bits, marks(stream, like.bits, part.options["reference"]), stream.steps(buckets))
-        if one.share < 1:
+        poor = [one for one in found if one.share < 1]
+        if poor:
+            one = min(poor, key=lambda one: (one.stream.name != like.stream.name, one.bits != like.bits))
             return f"{work.command} --seed {seed} has {one.line()}"
     return f"{work.command} --seed N, for several N"

@@ -48,6 +48,12 @@ RIGHT = {
 """,
 }
 
+
+def nothing_where(sizes: str) -> str:
+    """A good function, but where the table is of such a size: there everything gets into one bucket."""
+    return f"{HEAD}{MIXED}\tif ({sizes})\n\t\treturn 0;\n{GOOD}"
+
+
 ALL = {"builds", "range", "function", "defined", "recorded", "made", "booted"}
 ASKED = ALL - {"builds"}
 STATE = {"builds", "function", "recorded", "made", "booted"}  # what remembers, and is in range
@@ -66,6 +72,9 @@ def hard_coded(keys: list[tuple[int, int]]) -> str:
 WRONG: dict[str, tuple[str, set[str]]] = {
     "starter": (HEAD + "\treturn (u32)block & hash_mask(bits);\n}\n", {"made"}),
     "constant": (HEAD + "\treturn 7;\n}\n", {"recorded", "made"}),
+    # Sizes that are easily thought of, and no others; all but one, which may be any.
+    "only in three sizes": (nothing_where("bits != 8 && bits != 10 && bits != 12"), {"recorded", "made"}),
+    "not in 32,768 buckets": (nothing_where("bits == 15"), {"made"}),
     "counter": ("static u32 next;\n" + HEAD + "\treturn next++ & hash_mask(bits);\n}\n", STATE),
     "remembers keys": (
         """

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lab.course import labs
 from lab.course.draw import Draw
 from lab.grade.function import model, streams
-from lab.grade.function.steps import marks
+from lab.grade.function.steps import marks, sizes
 from lab.record import engine, stream
 
 BITS = (6, 9, 12)
@@ -53,12 +54,25 @@ def test_chance_is_what_random_buckets_come_to_and_is_not_marked_down():
     """The mean that is computed is the mean of many, and none of them loses points: a right function may be one of them."""
     random = np.random.default_rng(3)
     for found in (streams.recorded_stream("compile", "buffer"), streams.made_stream("disks", 4)):
-        for bits in (8, 10, 12):
+        for bits in (5, 8, 11, 17):
             mark = marks(found, bits, "linux-2.2")
             steps = [found.steps(random.integers(0, 1 << bits, len(found.keys))) for _ in range(120)]
             assert abs(np.mean(steps) - float(mark.mean)) < 0.05 * float(mark.mean)
             assert all(mark.share(one) == 1 for one in steps)
             assert mark.share(mark.none) == 0 and mark.full < mark.none
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_sizes_are_of_the_seed_and_every_one_comes(seed):
+    """From 4 to 18 bits, odd ones too; most often such in which there are chains."""
+    options = {part.kind: part.options for part in labs.find("1").parts}
+    dealt = sizes(Draw(seed), options["made"])
+    assert dealt == sizes(Draw(seed), options["made"]) != sizes(Draw(seed + 100), options["made"])
+    assert [len(set(hand)) for hand in dealt] == [4] * 6
+    every = [bits for hand in dealt for bits in hand]
+    assert set(every) == set(range(4, 19)) and sum(7 <= bits <= 12 for bits in every) == 15
+    known = sizes(Draw(seed), options["recorded"])
+    assert [len(set(hand)) for hand in known] == [3] * 4 and {bits for hand in known for bits in hand} == set(range(6, 13))  # fmt: skip
 
 
 def test_points_fall_with_steps():

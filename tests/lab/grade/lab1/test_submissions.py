@@ -57,7 +57,7 @@ def test_each_course_has_streams_of_its_own(graded):
 
 def test_the_function_to_beat_gets_nothing_for_places_at_a_distance(graded):
     shares, said = graded((TOP / "hash/buffer/linux-2.2.h").read_text())
-    assert shares["recorded"] == 1 and shares["made"] < 0.25, said
+    assert shares["recorded"] == 1 and shares["made"] < 0.35, said
     lines = [line for line in said.splitlines() if " buckets: " in line]
     assert {line.split(",")[0].strip() for line in lines if "groups" in line or "records" in line} >= {
         "groups",
