@@ -29,6 +29,7 @@ Seen = npt.NDArray[Any]  # of SEEN, one for each operation
 SEEN = np.dtype([("answer", "<u8"), ("instructions", "<u4"), ("steps", "<u4"), ("compares", "<u4"), ("lines", "<u4")])
 MEMORY = 64 << 20  # guest/mailbox.h
 WATCHED = (INSTRUCTION, GUEST / "watched.h", GUEST / "mailbox.h")  # what a plugin includes that watches such a guest
+ORDINARY = GUEST.parents[1] / "lockless/guest/ordinary.h"
 
 MACHINE = Limits(
     seconds=90, cpu=60, memory=4 << 30, processes=32, file=MEMORY, output=0, scratch=MEMORY + (16 << 20), files=256
@@ -36,12 +37,15 @@ MACHINE = Limits(
 # Addresses without end: the sanitizer's shadow. What limits the process is in guest/hosted.c.
 HOSTED = Limits(seconds=40, cpu=20, memory=1 << 47, processes=2, file=1 << 16, output=0, scratch=1 << 20, files=16)
 
-# enum end (guest/watched.h), with enum stopped.
+# enum end (guest/watched.h), with enum stopped; enum end_of_table (guest/witness.c).
 ENDS = {
     21: "it was ended after 20,000,000 instructions for one operation, or 200,000,000 for all: it never ends, or is far slower than it should be",
     22: "it stops the processor",
     24: "it panics",
     25: "it takes a lock that is held already: the cache takes the bucket's lock, not the table's own functions",
+    41: "it rings for the machine, in the midst of an operation: an operation is over when the table's function has returned",
+    42: "it changes the machine's own code, or its tables of pages",
+    43: "it does what no table has to: with vectors, ports, segments, or the processor's own registers",
 }
 PLUGIN_LOCK = Lock()
 
@@ -61,7 +65,7 @@ def broken(ended: Ended) -> LabError:
 
 @cache
 def _witness() -> Path:
-    return plugin(GUEST / "witness.c", *WATCHED)
+    return plugin(GUEST / "witness.c", *WATCHED, ORDINARY)
 
 
 def witness() -> Path:

@@ -24,10 +24,16 @@ struct asked {
 
 enum stopped { STOPPED_NOT, STOPPED_PANIC, STOPPED_LOCKED };
 
+/* What nobody changes once the machine runs: its code, and the tables of pages and segments. */
+struct kept {
+	uint64_t text, text_end, pages, pages_end;
+};
+
 struct mailbox {
 	struct asked asked;
 	uint64_t answer;   /* the object that was found, or 0; of ASK_WALK the sum of all sizes */
 	uint32_t steps;	   /* what the table says it visited, ... */
 	uint32_t compares; /* ... and how many keys were compared */
 	uint32_t stopped;  /* an enum stopped: no answer, and none will come */
+	struct kept kept;  /* there at the first ring */
 };
