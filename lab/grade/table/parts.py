@@ -10,10 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from lab.course import keys
+from lab.course.draw import Draw
 from lab.course.labs import Part
 from lab.grade import sandbox
 from lab.grade.table import build, machine, model
@@ -34,6 +36,19 @@ def growing(seed: int, bits: int, counts: tuple[int, ...], looks: int) -> tuple[
     return model.growing(seed, bits, list(counts), looks)
 
 
+@dataclass(frozen=True)
+class Grown:
+    """A table that was brought to several sizes: which operations made up each, and what was seen."""
+
+    sequence: Sequence
+    sections: list[range]
+    seen: Seen
+
+    @property
+    def room(self) -> str:
+        return f"room for {1 << self.sequence.bits:,} buckets"
+
+
 class Table:
     """Work.of(Table): the structure that was handed in, as far as it is known."""
 
@@ -43,7 +58,7 @@ class Table:
         self.compiled: str | None = None  # why it could not be compiled; "" when it was
         self.alone = False
         self.never_ends = ""
-        self.grown: tuple[Sequence, list[range], Seen] | Judged | None = None
+        self.grown: list[Grown] | Judged | None = None
 
     def check(self) -> None:
         """Refused: it cannot be asked, or is not asked again."""
@@ -262,62 +277,79 @@ def reference(bits: int, load: int) -> Reference:
     return Reference({kind: next(mean[kind] for mean in means if kind in mean) for kind in KINDS_OF_WORK})
 
 
-def _grown(work: Work, part: Part) -> tuple[Sequence, list[range], Seen] | Judged:
-    """The table at all sizes, asked once for all parts; or why it was not."""
-    table, options = work.of(Table), work.lab.options["growing"]
+def _grown(work: Work) -> list[Grown] | Judged:
+    """Tables with much room and with little at all sizes, asked once for all parts; or why they were not."""
+    table = work.of(Table)
     if table.grown is None:
-        seed = work.seeds.seed(work.lab.number, "growing")
-        sequence, sections = growing(seed, options["bits"], tuple(options["counts"]), options["looks"])
-        try:
-            seen = table.ask(sequence)
-            fault = first_wrongly_found(sequence, seen)
-            table.grown = failed(f"{fault.line()}.") if fault else (sequence, sections, seen)
-        except Refused as error:
-            table.grown = failed(f"{error}.")
-        except Ended as ended:
-            table.grown = failed(f"with {sequence.asked[len(ended.seen)].count:,} objects: {ended.why}.")
+        grown: list[Grown] = []
+        for i, options in enumerate(work.lab.options["growing"]):
+            one = _grown_one(work, i, options)
+            if isinstance(one, Judged):
+                table.grown = one
+                return one
+            grown.append(one)
+        table.grown = grown
     return table.grown
+
+
+def _grown_one(work: Work, place: int, options: dict[str, Any]) -> Grown | Judged:
+    bits = Draw(work.seeds.seed(work.lab.number, "room", place)).between(*options["bits"])
+    seed = work.seeds.seed(work.lab.number, "growing", place)
+    sequence, sections = growing(seed, bits, tuple(options["counts"]), options["looks"])
+    try:
+        seen = work.of(Table).ask(sequence)
+    except Refused as error:
+        return failed(f"{error}.")
+    except Ended as ended:
+        return failed(f"with {sequence.asked[len(ended.seen)].count:,} objects: {ended.why}.")
+    fault = first_wrongly_found(sequence, seen)
+    return failed(f"{fault.line()}.") if fault else Grown(sequence, sections, seen)
 
 
 def small(work: Work, part: Part) -> Judged:
     """With few objects it uses little memory: a table that is large from the beginning need not grow."""
-    grown = _grown(work, part)
+    grown = _grown(work)
     if isinstance(grown, Judged):
         return grown
-    sequence, _, seen = grown
-    said, good = [], 0
-    for count in part.options["counts"]:
-        lines = int(seen["lines"][(sequence.counts == count).argmax()])
-        most = part.options["lines"] + count * part.options["bytes"] // model.LINE
-        good += lines <= most
-        verdict = "" if lines <= most else ": too much"
-        said.append(f"{count:,} objects: {lines:,} lines of memory used beside them, of {most:,}{verdict}")
-    if good < len(part.options["counts"]):
+    said, verdicts = [], []
+    for one in grown:
+        said.append(f"{one.room}:")
+        for count in part.options["counts"]:
+            if count > one.sequence.counts.max():
+                continue
+            lines = int(one.seen["lines"][(one.sequence.counts == count).argmax()])
+            most = part.options["lines"] + count * part.options["bytes"] // model.LINE
+            verdicts.append(lines <= most)
+            verdict = "" if lines <= most else ": too much"
+            said.append(f"{count:,} objects: {lines:,} lines of memory used beside them, of {most:,}{verdict}")
+    if not all(verdicts):
         said.append(
             "Expected: it begins with few buckets, and uses more of the memory that it was given as objects come."
         )
-    return Judged(Fraction(good, len(part.options["counts"])), said)
+    return Judged(Fraction(sum(verdicts), len(verdicts)), said)
 
 
 def steady(work: Work, part: Part) -> Judged:
     """Work per operation does not grow with the table: at all sizes it is at most a multiple of what short chains take."""
-    grown = _grown(work, part)
+    grown = _grown(work)
     if isinstance(grown, Judged):
         return grown
-    sequence, sections, seen = grown
     short = reference(part.options["bits"], part.options["load"]).mean
-    means = [mean_work(sequence, section, seen) for section in sections]
     times = {"hit": "finds", "miss": "finds", "insert": "changes", "remove": "changes"}
     limits = {kind: part.options[times[kind]] * short[kind] for kind in KINDS_OF_WORK}
-    bad = {kind for mean in means for kind in mean if mean[kind] > limits[kind]}
+    bad: set[str] = set()
     said = []
-    for section, mean in zip(sections, means, strict=True):
-        cells = [
-            f"{kind} {mean[kind]:.0f}{f' (at most {limits[kind]:.0f})' if mean[kind] > limits[kind] else ''}"
-            for kind in KINDS_OF_WORK
-            if kind in mean
-        ]
-        said.append(f"{sequence.asked[section[-1]].count:,} objects, instructions: {', '.join(cells)}")
+    for one in grown:
+        said.append(f"{one.room}:")
+        for section in one.sections:
+            mean = mean_work(one.sequence, section, one.seen)
+            bad |= {kind for kind in mean if mean[kind] > limits[kind]}
+            cells = [
+                f"{kind} {mean[kind]:.0f}{f' (at most {limits[kind]:.0f})' if mean[kind] > limits[kind] else ''}"
+                for kind in KINDS_OF_WORK
+                if kind in mean
+            ]
+            said.append(f"{one.sequence.asked[section[-1]].count:,} objects, instructions: {', '.join(cells)}")
     of_chains = ", ".join(f"{kind} {short[kind]:.0f}" for kind in KINDS_OF_WORK)
     said.append(f"chained.h with {part.options['load']} objects a bucket: {of_chains}")
     if bad:
@@ -327,17 +359,19 @@ def steady(work: Work, part: Part) -> Judged:
 
 def largest(work: Work, part: Part) -> Judged:
     """No operation does the work of thousands: a table that stops to move everything is found by its largest one."""
-    grown = _grown(work, part)
+    grown = _grown(work)
     if isinstance(grown, Judged):
         return grown
-    sequence, _, seen = grown
-    at = int(np.where(np.isin(sequence.kinds, (INSERT, FIND, REMOVE)), seen["instructions"], 0).argmax())
-    most = int(seen["instructions"][at])
-    mean = reference(part.options["bits"], part.options["load"]).mean["insert"]
-    limit = int(mean * part.options["times"])
-    one = sequence.asked[at]
-    name = {INSERT: "an insert", REMOVE: "a remove", FIND: "a find"}[one.kind]
-    line = f"the largest operation: {name} with {one.count:,} objects, {most:,} instructions, of {limit:,}"
+    most, line = -1, ""
+    limit = int(reference(part.options["bits"], part.options["load"]).mean["insert"] * part.options["times"])
+    for one in grown:
+        asked = np.isin(one.sequence.kinds, (INSERT, FIND, REMOVE))
+        instructions = np.where(asked, one.seen["instructions"], 0)
+        at = int(instructions.argmax())
+        if instructions[at] > most:
+            most, operation = int(instructions[at]), one.sequence.asked[at]
+            name = {INSERT: "an insert", REMOVE: "a remove", FIND: "a find"}[operation.kind]
+            line = f"the largest operation: {name} with {operation.count:,} objects, {one.room}, {most:,} instructions, of {limit:,}"
     if most <= limit:
         return passed(line)
     return failed(line, "Expected: one bucket is split at a time, so that nobody waits for all to be moved.")

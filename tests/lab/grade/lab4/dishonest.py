@@ -121,10 +121,18 @@ def at_100(statement: str) -> str:
     return changed(SOLUTION, (INSERTS, f"{INSERTS}{HERE}\tif (table->objects == 100)\n\t\t{statement}\n#endif\n"))
 
 
+def grows_if(condition: str) -> str:
+    """SOLUTION, where it has this much room; else it stays as it begins."""
+    return changed(SOLUTION, (GROWS, GROWS.replace("if (", f"if ({condition} && ")))
+
+
 DISHONEST: dict[str, tuple[str, set[str]]] = {
     "rings in the midst of an insert": (breathing(RINGS), ALL_ASKED),
     "jumps to the machine's own ring": (breathing(JUMPS, "\tT(look)();\n", "\tif (T(away))\n\t\tT(come_back)(object, hash);\n"), ALL_ASKED),
     # The machine would then go on where the table wants it to.
     "changes the machine's code": (at_100("*(volatile char *)0x400000 = *(volatile char *)0x400000;"), ALL_ASKED),
     "other tables of pages": (at_100('__asm__ volatile("movq %%cr3, %%rax; movq %%rax, %%cr3" ::: "rax", "memory");'), ALL_ASKED),
+    "grows in the largest table alone": (grows_if("table->cache->bits == 18"), {"steady", "largest"}),
+    "grows in large tables alone": (grows_if("table->cache->bits >= 15"), {"steady"}),
+    "grows in small tables alone": (grows_if("table->cache->bits < 15"), {"steady", "largest"}),
 }  # fmt: skip
