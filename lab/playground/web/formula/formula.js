@@ -61,13 +61,11 @@ function tokens(text) {
 const OPERATORS = "There are + - * / % << >> & | ^ ~, parentheses, numbers and names.";
 
 function numberOf(text, digits, from, to) {
-	if (/\w/.test(text[to] ?? "")) throw new FormulaError("A number runs into a name: put an operator between them.", from, to + 1);
-	let value;
-	try {
-		value = BigInt(digits.replaceAll("_", "").toLowerCase());
-	} catch {
-		throw new FormulaError("This is no number.", from, to);
-	}
+	const word = digits + /^\w*/.exec(text.slice(to))[0], based = /^0[xb]/i.test(word);
+	if (based && (word !== digits || !/[^_]/.test(digits.slice(2))))
+		throw new FormulaError(`“${word}” is no number. Numbers look like 12, 0xff (with 0 to 9 and a to f) or 0b101 (with 0 and 1).`, from, from + word.length);
+	if (word !== digits) throw new FormulaError("A number runs into a name: put an operator between them.", from, to + 1);
+	const value = BigInt(digits.replaceAll("_", "").toLowerCase());
 	if (value >= WORD) throw new FormulaError("The number has more than 64 bits.", from, to);
 	return value;
 }
@@ -217,12 +215,14 @@ function isNeverZero(node) {
 	return node.operator === "<<" && constant(node.left) === 1n && node.right.kind === "bits";
 }
 
+const DIVISORS = "Write (… | 1), or divide by a number other than zero, by bits or by (1 << bits).";
+
 function checkOperation({ operator, right }) {
 	const value = constant(right);
 	if (operator === "/" || operator === "%") {
-		if (value === 0n) throw new FormulaError("Division by zero.", right.from, right.to);
+		if (value === 0n) throw new FormulaError(`Division by zero. ${DIVISORS}`, right.from, right.to);
 		if (!isNeverZero(right))
-			throw new FormulaError(`This could be zero, and a division by zero has no value. Write (… | 1), or divide by a number, by bits or by (1 << bits).`, right.from, right.to);
+			throw new FormulaError(`This could be zero, and a division by zero has no value. ${DIVISORS}`, right.from, right.to);
 	}
 	if ((operator === "<<" || operator === ">>") && value !== null && value > 63n)
 		throw new FormulaError("A value has 64 bits: shift it by 0 to 63.", right.from, right.to);
