@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
 import pytest
 
+from lab.base.paths import TOP
 from tests.hash import compiled
 from tests.hash.keys import KEYS
 from tests.lab.browser import require_chromium
@@ -51,6 +54,55 @@ def test_the_header_builds_and_is_the_same_function(opened, tmp_path, monkeypatc
         ours = opened.evaluate(COMPUTE, [FORMULAS[cache], cache, keys, bits])
         assert ours == theirs.many(first, second, bits).tolist(), bits
     assert len(set(ours)) > 100
+
+
+DEEPEST = "1 | 1 ^ 1 & block << 1 + 1 * high(" * 29 + "block" + ")" * 29
+# Names and words of the key that are not used; long chains; as deep as allowed; what a compiler takes for a slip.
+WARNED = {
+    "unused": ("buffer", "x = block; y = x + 1; device"),
+    "shifted": ("buffer", "z = 3; block << z"),
+    "constant": ("page", "2 ^ 16"),
+    "loose": ("inode", "a = number & 7 | number << 3 + 1 ^ -number; b = a - a - ~a * 3; b ^ b"),
+    "sum": ("buffer", "+".join(["1"] * 900)),
+    "chain": ("dentry", "-".join(["hash + 8 * 9 / 3 % 5"] * 90)),
+    "shifts": ("dentry", "hash" + " >> bits << 1" * 120),
+    "deepest": ("buffer", DEEPEST),
+    "minuses": ("buffer", "-" * 30 + "block"),
+    "turns": ("page", "rotr(1 + offset, " * 29 + "inode" + ")" * 29),
+    "tops": ("page", "3 - top(" * 29 + "inode" + ")" * 29),
+}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("name", WARNED)
+def test_no_compiler_warns_of_a_header(opened, tmp_path, name, compiler):
+    cache, text = WARNED[name]
+    (tmp_path / "mine.h").write_text(opened.evaluate(HEADER, [text, cache]))
+    (tmp_path / "all.c").write_text(f"""#include <core/base/types.h>
+#include <hash/shared.h>
+#include "mine.h"
+
+u32 mine(u64 first, u64 second, unsigned bits);
+u32 mine(u64 first, u64 second, unsigned bits)
+{{
+	return {cache}_hash({"(u32)" if cache == "buffer" else ""}first, {"(u32)" if cache == "dentry" else ""}second, bits);
+}}
+""")
+    command = [compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-c", "-o", "all.o", "all.c"]
+    command += [f"-isystem{TOP}/hosted/include", f"-isystem{TOP}"]  # what is not the header's own may warn
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=30)
+    assert done.returncode == 0, done.stderr[:2000]
+
+
+def test_a_chain_without_brackets_has_its_value(opened, tmp_path):
+    """What is left of an operator that binds as tightly needs none; what is right of it does."""
+    text = "n = number; n - (n - superblock - 3) - 4 + (n << 3 >> bits << 2) ^ n * 9 / (n | 1) % 7 * (n / bits) ^ n & (n ^ 12)"
+    folder = compiled.copy_of_hash(tmp_path)
+    (folder / "inode" / "mine.h").write_text(opened.evaluate(HEADER, [text, "inode"]))
+    theirs = compiled.Function("inode", "mine", 64, folder)
+    first, second = KEYS["inode"](np.random.default_rng(5), 300)
+    keys = [[str(a), str(b)] for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+    assert opened.evaluate(COMPUTE, [text, "inode", keys, 20]) == theirs.many(first, second, 20).tolist()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
  * emit.js - a checked formula (formula.js) as code: a function of WebAssembly that an engine calls, and a
  * header of hash/ that builds. Both compute the same for every key.
  */
-import { constant } from "./formula.js";
+import { constant, KEYS, LEVELS } from "./formula.js";
 
 /* The parameters of each cache's function, by the names that formulas have for them. */
 const PARAMETERS = {
@@ -85,6 +85,14 @@ export function compileFormula(formula) {
 
 const inParentheses = (node) => (node.kind === "binary" || node.kind === "unary" ? `(${inC(node)})` : inC(node));
 
+/* What is left of @operator: bare where it binds as tightly, so that a long sum is no nest of brackets. A power
+ * mistyped as 2 ^ 16 is not suspected of a number in hexadecimal. */
+function leftOf({ operator, left }) {
+	if (operator === "^" && left.kind === "number") return `0x${left.value.toString(16)}ull`;
+	const level = LEVELS.find((one) => one.includes(operator));
+	return left.kind === "binary" && level.includes(left.operator) ? inC(left) : inParentheses(left);
+}
+
 function inC(node) {
 	switch (node.kind) {
 	case "number":
@@ -98,7 +106,7 @@ function inC(node) {
 	case "unary":
 		return `${node.operator}${inParentheses(node.value)}`;
 	case "binary":
-		return `${inParentheses(node.left)} ${node.operator} ${shiftCount(node) ?? inParentheses(node.right)}`;
+		return `${leftOf(node)} ${node.operator} ${shiftCount(node) ?? inParentheses(node.right)}`;
 	}
 	const given = node.given.map(inC);
 	switch (node.name) {
@@ -111,13 +119,15 @@ function inC(node) {
 	case "high":
 		return `((u64)(${given[0]}) >> 32)`;
 	}
-	return `(u64)hash_top((u64)(${given[0]}), bits)`; /* top */
+	return `((u64)(${given[0]}) >> (64 - bits))`; /* top; hash_top() is a macro, and one in another of them doubles */
 }
 
+const isShift = ({ operator }) => operator === "<<" || operator === ">>";
+
 /* C leaves shifts by 64 and more undefined. */
-function shiftCount({ operator, right }) {
-	if (operator !== "<<" && operator !== ">>") return null;
-	const value = constant(right);
+function shiftCount(node) {
+	if (!isShift(node)) return null;
+	const { right } = node, value = constant(right);
 	return value === null ? `(${inParentheses(right)} & 63)` : String(value);
 }
 
@@ -128,11 +138,24 @@ const ROTATE = `static inline u64 formula_rotate(u64 value, u64 count)
 
 `;
 
+/* Collects in @used the words of the key, by name, and the names, by number, that @node's value needs. */
+function collect(node, used) {
+	if (node.kind === "key") used.add(node.name);
+	if (node.kind === "local") used.add(node.index);
+	const right = isShift(node) && constant(node.right) !== null ? null : node.right; /* written as a number */
+	for (const part of [node.left, right, node.value, ...(node.given ?? [])]) if (part?.kind) collect(part, used);
+}
+
 /* The header hash/@cache/@name.h of a checked formula. */
 export function headerOf(formula, name) {
 	const { cache, locals, value, text } = formula;
-	const values = locals.map((one, index) => `	const u64 value_${index} = ${inC(one.value)}; /* ${one.name} */\n`);
-	const body = [...values, values.length ? "\n" : "", `	return (u32)(${inC(value)}) & hash_mask(bits);\n`].join("");
+	const used = new Set();
+	collect(value, used);
+	for (let i = locals.length - 1; i >= 0; i--) if (used.has(i)) collect(locals[i].value, used);
+	/* A compiler warns of what is not used. */
+	const values = locals.flatMap((one, i) => (used.has(i) ? [`	const u64 value_${i} = ${inC(one.value)}; /* ${one.name} */\n`] : []));
+	const idle = KEYS[cache].flatMap(([key]) => (used.has(key) ? [] : [`	(void)${key};\n`]));
+	const body = [...values, ...idle, values.length + idle.length ? "\n" : "", `	return (u32)(${inC(value)}) & hash_mask(bits);\n`].join("");
 	const lines = text.trim().replaceAll("*/", "* /").split("\n").map((line) => ` *	${line.trim()}\n`).join("");
 	return `/*
  * A ${cache} hash of one formula, made in the playground.

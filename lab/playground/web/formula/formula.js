@@ -19,7 +19,7 @@ export const KEYS = {
 	dentry: [["parent", "address of the folder's dentry"], ["hash", "hash of the name", true]],
 };
 /* Loosest first. */
-const LEVELS = [["|"], ["^"], ["&"], ["<<", ">>"], ["+", "-"], ["*", "/", "%"]];
+export const LEVELS = [["|"], ["^"], ["&"], ["<<", ">>"], ["+", "-"], ["*", "/", "%"]];
 /* How many values each takes, and what it is. */
 export const FUNCTIONS = {
 	top: [1, "the highest bits of a value: as many as a bucket's number has"],
@@ -30,7 +30,8 @@ export const FUNCTIONS = {
 };
 export const CONSTANTS = { golden: [0x61c8864680b583ebn, "2^64 by the golden ratio, as Linux has it"] };
 const WORD = 1n << 64n;
-const LONGEST = 2000, DEEPEST = 60;
+/* A level becomes up to eight brackets of the header, and clang takes 256 inside each other. */
+const LONGEST = 2000, DEEPEST = 30;
 
 /* What is wrong with a formula, and where: from character @from to before @to. */
 export class FormulaError extends Error {
