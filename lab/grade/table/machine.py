@@ -26,7 +26,7 @@ from lab.grade.work import Refused
 from lab.run.qemu.plugin import INSTRUCTION, plugin
 
 Seen = npt.NDArray[Any]  # of SEEN, one for each operation
-SEEN = np.dtype([("answer", "<u8"), ("instructions", "<u4"), ("steps", "<u4"), ("compares", "<u4"), ("lines", "<u4")])
+SEEN = np.dtype([("answer", "<u8"), *((name, "<u4") for name in ("instructions", "steps", "compares", "lines", "objects", "unused"))])  # fmt: skip
 MEMORY = 64 << 20  # guest/mailbox.h
 WATCHED = (INSTRUCTION, GUEST / "watched.h", GUEST / "mailbox.h")  # what a plugin includes that watches such a guest
 ORDINARY = GUEST.parents[1] / "lockless/guest/ordinary.h"

@@ -6,6 +6,7 @@ key that is there; so nothing here does.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,6 +38,8 @@ class Asked:
     address: int = 0  # its own
     found: int | None = None  # by a FIND
     count: int = 0  # objects in the table, afterwards
+    most: int = 0  # of a WALK: objects that have the same bucket, at most
+    buckets: int = 0  # of a WALK: how many different ones they have
 
 
 @dataclass
@@ -53,6 +56,7 @@ class Sequence:
     buckets: dict[Key, int] = field(default_factory=dict)  # a key's
     addresses: list[int] = field(default_factory=list)  # an object's
     choose: Callable[[], int] | None = None  # a bucket for a new key
+    _in: Counter[int] = field(default_factory=Counter)  # objects of a bucket
     _alive: list[int] = field(default_factory=list)
     _at: dict[int, int] = field(default_factory=dict)
     _idle: list[int] = field(default_factory=list)
@@ -93,6 +97,16 @@ class Sequence:
         """Objects in the table, after each."""
         return np.array([a.count for a in self.asked])
 
+    @cached_property
+    def most(self) -> npt.NDArray[Any]:
+        """Of each walk, objects of one bucket at most. Of all else: 0."""
+        return np.array([a.most for a in self.asked])
+
+    @cached_property
+    def different(self) -> npt.NDArray[Any]:
+        """Of each walk, how many buckets its objects have. Of all else: 0."""
+        return np.array([a.buckets for a in self.asked])
+
     def new_key(self) -> Key:
         """One that the table does not have: half of the time like one that it has had."""
         while True:
@@ -118,6 +132,7 @@ class Sequence:
         self._ask(INSERT, key, number)
         self.there[key] = number
         self.where[number] = (key, self.bucket_of(key))
+        self._in[self.bucket_of(key)] += 1
         self._at[number] = len(self._alive)
         self._alive.append(number)
         self._count_last()
@@ -133,7 +148,10 @@ class Sequence:
     def remove(self) -> None:
         """Any that is there."""
         number = self.draw.pick(self._alive)
-        key, _ = self.where.pop(number)
+        key, bucket = self.where.pop(number)
+        self._in[bucket] -= 1
+        if not self._in[bucket]:
+            del self._in[bucket]
         self._ask(REMOVE, key, number)
         del self.there[key]
         last = self._alive.pop()
@@ -154,13 +172,13 @@ class Sequence:
         self._ask(FIND, self.new_key())
 
     def walk(self) -> None:
-        self._ask(WALK, (0, 0))
+        most = max(self._in.values(), default=0)
+        self.asked.append(Asked(WALK, 0, count=len(self), most=most, buckets=len(self._in)))
 
     def _ask(self, kind: int, key: Key, number: int | None = None) -> None:
-        bucket = 0 if kind == WALK else self.bucket_of(key)
         address = 0 if number is None else self.addresses[number]
         found = self.there.get(key) if kind == FIND else None
-        self.asked.append(Asked(kind, bucket, key, number, address, found, len(self)))
+        self.asked.append(Asked(kind, self.bucket_of(key), key, number, address, found, len(self)))
 
     def _count_last(self) -> None:
         last = self.asked[-1]

@@ -1,7 +1,7 @@
 """What is judged of a table structure: does it build, find what is there, touch only what is its own; does it begin small, and stay quick as it grows?
 
 Answers are objects' addresses, which the model knows beforehand, and work is counted outside of the machine (machine.py). Nothing
-that the structure says of itself decides anything, but that it has to count its steps as the interface says.
+that the structure says of itself decides anything, but that its steps and sizes must not contradict what was seen.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from lab.grade.work import Judged, Refused, Work, failed, passed
 
 MOST_WORDS = 1500  # of what the compiler said
 PRACTICE = range(1, 5)  # numbers among which one is looked for that shows what the held-out sequences have shown
+UNCOUNTED = 2  # objects at which a find may look without a step: the one behind the last, for which it need not go on
+PARTS = 2  # buckets in which objects of the same hash may stand
 KINDS_OF_WORK = ("hit", "miss", "insert", "remove")
 
 made = lru_cache(maxsize=64)(model.made)
@@ -155,21 +157,31 @@ def first_wrongly_found(sequence: Sequence, seen: Seen) -> Fault | None:
 
 
 def first_wrongly_counted(sequence: Sequence, seen: Seen) -> Fault | None:
-    """The first operation of which it says something else for the statistics."""
-    kinds, counts, hits = (all_of[: len(seen)] for all_of in (sequence.kinds, sequence.counts, sequence.expected > 0))
-    steps, compares, sums = seen["steps"], seen["compares"], seen["answer"]
-    miscounts = (kinds == FIND) & ((compares > steps) | (steps > counts) | (hits & (steps == 0)))
-    wrong = miscounts | (kinds == WALK) & (sums != counts)
+    """
+    The first operation of which it says something else for the statistics. Objects at which a find looked are seen from outside.
+    Of a bucket's sizes it is known that objects for which the cache asks for the same one stand together: in one bucket, or,
+    while a table moves into another, in two.
+    """
+    first = [all_of[: len(seen)] for all_of in (sequence.kinds, sequence.counts, sequence.expected, sequence.most, sequence.different)]  # fmt: skip
+    kinds, counts, expected, together, different = first
+    steps, compares, sums = (seen[name].astype(int) for name in ("steps", "compares", "answer"))
+    finds, walks = kinds == FIND, kinds == WALK
+    miscounts = finds & ((compares > steps) | (steps > counts) | ((expected > 0) & (steps == 0)))
+    hides = finds & (seen["objects"] > steps + UNCOUNTED)
+    made_up = walks & ((PARTS * steps < together) | (compares > PARTS * different))
+    wrong = miscounts | hides | made_up | walks & (sums != counts)
     if not wrong.any():
         return None
     at = int(wrong.argmax())
     if miscounts[at]:
-        return Fault(
-            sequence,
-            at,
-            f"it counts {steps[at]:,} steps for {compares[at]:,} compared keys: steps are the objects that were visited, the one found included",
-        )
-    return Fault(sequence, at, f"a walk over all buckets adds up to {sums[at]:,} objects")
+        what = f"it counts {steps[at]:,} steps for {compares[at]:,} compared keys: steps are the objects that were visited, the one found included"
+    elif hides[at]:
+        what = f"it counts {steps[at]:,} steps, and has looked at {seen['objects'][at]:,} objects: all that are visited count, also those whose hash is another"
+    elif sums[at] != counts[at]:
+        what = f"a walk over all buckets adds up to {sums[at]:,} objects"
+    else:
+        what = f"by a walk the largest bucket has {steps[at]:,} objects, and {compares[at]:,} are not empty; {together[at]:,} objects have the same hash, and there are {different[at]:,} different ones"
+    return Fault(sequence, at, what)
 
 
 def fault_in(table: Table, sequence: Sequence) -> Fault | None:

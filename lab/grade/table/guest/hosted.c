@@ -65,7 +65,7 @@ static uint32_t answer_to(const struct asked *asked)
 		*object = NULL;
 		return 0;
 	default:
-		return (uint32_t)table_walk();
+		return (uint32_t)table_walk(&steps, &compares);
 	}
 }
 

@@ -43,7 +43,7 @@ static uint64_t answer_to(const struct asked *asked, uint32_t *steps, uint32_t *
 		table_remove(asked, object);
 		return 0;
 	default:
-		return table_walk();
+		return table_walk(steps, compares);
 	}
 }
 

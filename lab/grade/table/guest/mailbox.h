@@ -32,8 +32,8 @@ struct kept {
 struct mailbox {
 	struct asked asked;
 	uint64_t answer;   /* the object that was found, or 0; of ASK_WALK the sum of all sizes */
-	uint32_t steps;	   /* what the table says it visited, ... */
-	uint32_t compares; /* ... and how many keys were compared */
+	uint32_t steps;	   /* what the table says it visited; of ASK_WALK the largest bucket */
+	uint32_t compares; /* how many keys were compared; of ASK_WALK buckets that are not empty */
 	uint32_t stopped;  /* an enum stopped: no answer, and none will come */
 	struct kept kept;  /* there at the first ring */
 };

@@ -98,17 +98,27 @@ struct object *table_find(const struct asked *asked, u32 *steps, u32 *compares)
 	return found;
 }
 
-static void add(u64 size, void *sum)
+struct sizes {
+	u64 sum, largest, filled;
+};
+
+static void add(u64 size, void *sizes)
 {
-	*(u64 *)sum += size;
+	struct sizes *all = sizes;
+
+	all->sum += size;
+	all->largest = max(all->largest, size);
+	all->filled += size > 0;
 }
 
-uint64_t table_walk(void)
+uint64_t table_walk(u32 *largest, u32 *filled)
 {
-	u64 sum = 0;
+	struct sizes all = {};
 
-	cache.walk(cache.table, add, &sum);
-	return sum;
+	cache.walk(cache.table, add, &all);
+	*largest = (u32)min(all.largest, 0xffffffffull);
+	*filled = (u32)min(all.filled, 0xffffffffull);
+	return all.sum;
 }
 
 /* ---- what it may call ------------------------------------------------------------------------ */

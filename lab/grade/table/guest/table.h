@@ -19,8 +19,8 @@ void table_remove(const struct asked *asked, struct object *object);
  * compared. */
 struct object *table_find(const struct asked *asked, uint32_t *steps, uint32_t *compares);
 
-/* The sum of the sizes of all buckets that it visits. */
-uint64_t table_walk(void);
+/* The sum of the sizes of all buckets that it visits, the largest, and how many are not empty. */
+uint64_t table_walk(uint32_t *largest, uint32_t *filled);
 
 /* Bytes of an object. */
 extern const unsigned table_object_bytes;

@@ -15,6 +15,9 @@
  * returned, and none of its work is left for the next ones to pay. For the same reason nobody may
  * change the machine's code or its pages, or do what is no business of a table's (ordinary.h).
  *
+ * For each operation the objects are counted of which something was read or written: what a table
+ * says of its steps is held against that.
+ *
  * Instructions are counted by translated block as it is entered. Memory is counted in lines that
  * were read or written since the table was created, without those of the objects that it was given.
  */
@@ -32,11 +35,13 @@ enum end_of_table { END_RINGS = 41, END_CHANGES, END_UNUSUAL };
 struct seen {
 	uint64_t answer;
 	uint32_t instructions, steps, compares, lines;
+	uint32_t objects, unused; /* how many were looked at in this operation */
 };
 
 static uint64_t executed; /* instructions since the last operation was handed over */
 static uint64_t before;	  /* and before that */
-static uint32_t lines, rings;
+static uint32_t lines, rings, objects, operation;
+static uint32_t last_use[(GUEST_MEMORY - OBJECTS) / LINE]; /* of an object: its operation */
 static uint8_t used[GUEST_MEMORY / LINE];
 static struct kept kept;	 /* after the first ring */
 static uint64_t bell, bell_stack; /* where the machine rings, and where it pushes before that */
@@ -58,6 +63,7 @@ static void write_down(const struct mailbox *mailbox)
 		.steps = mailbox->steps,
 		.compares = mailbox->compares,
 		.lines = lines,
+		.objects = objects,
 	};
 
 	if (mailbox->stopped)
@@ -103,6 +109,8 @@ static void rung(unsigned int cpu, void *here)
 	mailbox->asked = next;
 	if (next.kind == ASK_INSERT && next.object < GUEST_MEMORY)
 		used[next.object / LINE] = 1;
+	operation++;
+	objects = 0;
 	before += executed;
 	executed = 0;
 }
@@ -146,6 +154,10 @@ static void touched(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addre
 		used[at] = 1;
 		lines++;
 	}
+	if (at < OBJECTS / LINE || at >= sizeof(used))
+		return;
+	objects += last_use[at - OBJECTS / LINE] < operation;
+	last_use[at - OBJECTS / LINE] = operation;
 }
 
 static void call_at(struct qemu_plugin_insn *one, executed_t function, uint64_t data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.lab.grade.lab4.submissions import GROWS, INSERT, INSERTS, REHASH, SOLUTION, changed
+from tests.lab.grade.lab4.submissions import FINDS, GROWS, INSERT, INSERTS, REHASH, SOLUTION, changed
 
 ALL_ASKED = {"answers", "small", "steady", "largest"}
 
@@ -134,5 +134,9 @@ DISHONEST: dict[str, tuple[str, set[str]]] = {
     "other tables of pages": (at_100('__asm__ volatile("movq %%cr3, %%rax; movq %%rax, %%cr3" ::: "rax", "memory");'), ALL_ASKED),
     "grows in the largest table alone": (grows_if("table->cache->bits == 18"), {"steady", "largest"}),
     "grows in large tables alone": (grows_if("table->cache->bits >= 15"), {"steady"}),
+    # Only those of the same hash, of which there is hardly another.
+    "counts hardly any steps": (changed(SOLUTION, (FINDS, "\t\tif (link->hash != hash)\n\t\t\tcontinue;\n" + FINDS)), {"answers"}),
+    # All buckets alike.
+    "a histogram made up": (changed(SOLUTION, ("\t\tvisit(size, argument);", "\t\tvisit(table->objects / table->used + (bucket < table->objects % table->used), argument);")), {"answers"}),
     "grows in small tables alone": (grows_if("table->cache->bits < 15"), {"steady", "largest"}),
 }  # fmt: skip
