@@ -30,6 +30,9 @@ from lab.base.paths import LabError
 OUTSIDE_USER, GUEST = 61017, 1000
 _running: set[subprocess.Popen[bytes]] = set()
 _stopped = threading.Event()
+# Signals that end a process which does nothing about them, of those that have a number of their own on Linux.
+FATAL = frozenset(range(1, 32)) - {17, 18, 19, 20, 21, 22, 23, 28}
+USED_UP = (9, 24)
 MOST_SAID = 16 << 10  # bytes of standard error that are kept
 PIECE = 1 << 16
 
@@ -54,7 +57,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a program in the sandbox ended: `exit` with a status, `signal` (its number), `timeout`, or `output` (too much)."""
+    """How a program in the sandbox ended: `exit` with a status, `signal` (its number), `timeout`, or `output` (too much).
+
+    bubblewrap says 128 + n of signal n, as of who ends with that status: which of them it was nobody can tell."""
 
     kind: str
     status: int
@@ -65,8 +70,16 @@ class Outcome:
     def good(self) -> bool:
         return self.kind == "exit" and self.status == 0
 
-    def why(self, limits: Limits) -> str:
-        """In words for who handed it in."""
+    @property
+    def slow(self) -> bool:
+        """It used up a time limit."""
+        return self.kind == "timeout" or (self.kind == "signal" and self.status in USED_UP)
+
+    def why(self, limits: Limits, hidden: bool) -> str:
+        """In words for who handed it in. @hidden: what it was asked is not to come out, and a status, a signal, or how much of a
+        time was used, are its own choice: so only of what kind the end was."""
+        if hidden:
+            return self._kind()
         if self.kind == "timeout":
             return f"it did not end within {limits.seconds:.0f} seconds"
         if self.kind == "output":
@@ -76,6 +89,13 @@ class Outcome:
                      11: "an access to memory that is not there", 24: "it used up its processor time", 25: "it wrote too large a file", 31: "a forbidden call"}  # fmt: skip
             return f"it was killed by signal {self.status}: {names.get(self.status, 'see signal(7)')}"
         return f"it ended with status {self.status}"
+
+    def _kind(self) -> str:
+        if self.slow:
+            return "it used up its time or memory"
+        if self.kind == "exit":
+            return "it ended before it had answered all"
+        return "it was killed: it wrote too much, went to memory that is not there, divided by zero, or the like"
 
 
 def run(
@@ -118,7 +138,7 @@ def run(
     if told is None and process.returncode != -9:
         raise LabError(f"the sandbox cannot be made: {text.strip()}\n{HINTS}")
     code = 137 if told is None else told
-    return Outcome("signal", code - 128, output, text) if code > 128 else Outcome("exit", code, output, text)
+    return Outcome("signal", code - 128, output, text) if code - 128 in FATAL else Outcome("exit", code, output, text)
 
 
 class Stopped(Exception):

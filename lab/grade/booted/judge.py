@@ -56,7 +56,7 @@ def _tried(stand_in: StandIn, text: bytes, called: str, draw: Draw, hidden: bool
         said = _boot(folder, files, stand_in.cpus, bits, hidden)
         if said:
             return failed(said, "Expected: the machine copies, moves and removes files, and leaves in the orderly way.")
-        return _look(folder, files)
+        return _look(folder, files, hidden)
 
 
 @cache
@@ -94,21 +94,24 @@ def _boot(folder: Path, files: Given, cpus: int, bits: int, hidden: bool) -> str
         return result
     if not result.status:
         return ""
-    return f"The job ended with status {result.status}{machine.quoted(result.output, hidden)}"
+    status = "in an error" if hidden else f"with status {result.status}"
+    return f"The job ended {status}{machine.quoted(result.output, hidden)}"
 
 
-def _look(folder: Path, files: Given) -> Judged:
-    """At the disk, in a sandbox that has it read-only."""
+def _look(folder: Path, files: Given, hidden: bool = False) -> Judged:
+    """At the disk, in a sandbox that has it read-only. @hidden: which files are wrong is not told, since the kernel could choose them."""
     expected = files.expected()
     script = ["e2fsck -fn /run/disk >/dev/null 2>&1; echo fsck $?"]
     script += [f"debugfs -R 'cat /work/{name}' /run/disk 2>/dev/null | sha256sum" for name in expected]
     outcome = sandbox.run(["/bin/sh", "-c", "\n".join(script)], LOOK, {folder / "run": "/run"})
     lines = outcome.output.decode(errors="replace").splitlines()
     if not outcome.good or len(lines) != len(script):
-        return failed(f"Its disk cannot be looked at: {outcome.why(LOOK)}.")
+        return failed(f"Its disk cannot be looked at: {outcome.why(LOOK, hidden)}.")
     faults = [] if lines[0] == "fsck 0" else ["e2fsck -fn finds faults on its disk."]
     wrong = [name for name, line in zip(expected, lines[1:], strict=True) if line.split()[:1] != [expected[name]]]
-    if wrong:
+    if wrong and hidden:
+        faults.append("Files on its disk are not what was written.")
+    elif wrong:
         faults.append(
             f"{len(wrong)} of {len(expected)} files on its disk are not what was written: {', '.join(wrong[:4])}"
         )

@@ -139,7 +139,7 @@ def build_with(folder: Path, stand_in: StandIn, text: bytes, called: str) -> str
     outcome = sandbox.run([*command, "PYTHON=/usr/bin/python3"], BUILD, {source: HOME}, {sandbox.give(out): inside})
     if not outcome.good:
         words = outcome.said.replace(stand_in.replaces, called)
-        return words[:1500] or outcome.why(BUILD)
+        return words[:1500] or outcome.why(BUILD, False)
     return ""
 
 

@@ -39,7 +39,7 @@ def run(folder: Path, options: Options, tree: Tree, limits: Limits, hidden: bool
     if outcome.kind != "exit":
         if outcome.kind == "timeout" or outcome.status == 9:
             return ENDLESS
-        return f"The machine did not end by itself: {outcome.why(limits)}."
+        return f"The machine did not end by itself: {outcome.why(limits, hidden)}."
     result = machine.judge(outcome.status, control.parse(plain_bytes(place / "control")))
     if result.kind == "silence" and outcome.said.strip() and not (place / "control").exists():
         raise LabError(f"the machine could not be started in the sandbox: {outcome.said.strip()[:500]}")

@@ -95,7 +95,7 @@ def check_compiler(names: tuple[str, ...]) -> None:
         prepare(folder, PROGRAM.with_name("flood.h").read_bytes())
         outcome = compile_programs(folder, names)
         if not outcome.good:
-            said = outcome.said[:1000] or outcome.why(oracle.COMPILE)
+            said = outcome.said[:1000] or outcome.why(oracle.COMPILE, False)
             raise LabError(f"the grader cannot compile the starter of lab 3 in its sandbox: {said}")
 
 
@@ -124,7 +124,7 @@ class Flood:
         if not outcome.good:
             check_compiler(tuple(missing))  # whose fault is it?
             self.compiled = "it does not compile" + (
-                f": {outcome.why(oracle.COMPILE)}" if outcome.kind != "exit" else ""
+                f": {outcome.why(oracle.COMPILE, False)}" if outcome.kind != "exit" else ""
             )
             raise Refused(f"{self.compiled}.\n{outcome.said.replace('/grade/flood.h', self.work.called)[:MOST_WORDS]}")
         self.compiled = self.compiled or ""
@@ -144,11 +144,11 @@ class Flood:
         limits = replace(limits, output=output, memory=memory)
         outcome = sandbox.run([f"/out/{program}{form}"], limits, {self.work.folder / "out": "/out"}, given=given)
         if not outcome.good:
-            slow = outcome.kind == "timeout" or outcome.status in (9, 24)
             at = oracle.undefined_at(outcome.said) if form == "-checked" else ""
-            if slow:
-                self.never_ends[purpose] = outcome.why(limits)
-            raise Refused(at or outcome.why(limits), slow)
+            why = outcome.why(limits, False)  # what it was asked is this submission's alone (draw()), or no secret
+            if outcome.slow:
+                self.never_ends[purpose] = why
+            raise Refused(at or why, outcome.slow)
         if len(outcome.output) != output:
             raise Refused(f"it ended after {len(outcome.output):,} of {output:,} bytes of answers")
         return outcome.output

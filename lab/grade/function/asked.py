@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.course.draw import Draw
+from lab.course.keys import Seeds
 from lab.grade.function import oracle
 from lab.grade.function.oracle import Buckets, Interface, Question
 from lab.grade.work import Refused, Work
@@ -22,15 +23,20 @@ class Oracle:
     def draw(self, *purpose: object) -> Draw:
         return self.work.draw(*purpose)
 
-    def ask(self, questions: Sequence[Question], form: str = "") -> Buckets:
+    def ask(self, questions: Sequence[Question]) -> Buckets:
         """The answers of one process."""
         with Watched(self):
-            return oracle.ask(self.work.folder, questions, form)
+            return oracle.ask(self.work.folder, questions, "", self.work.seeds.hidden)
+
+    def ask_openly(self, questions: Sequence[Question], form: str = "") -> Buckets:
+        """The same of questions that anybody can make (Work.open_seeds): what it says of itself is told."""
+        with Watched(self):
+            return oracle.ask(self.work.folder, questions, form, False)
 
     def ask_twice(self, questions: Sequence[Question], purpose: str) -> Buckets:
         """The answers, if they are those of a function."""
         with Watched(self):
-            return oracle.ask_twice(self.work.folder, questions, self.draw("order", purpose))
+            return oracle.ask_twice(self.work.folder, questions, self.draw("order", purpose), self.work.seeds.hidden)
 
 
 class Asked(Oracle):
@@ -40,9 +46,9 @@ class Asked(Oracle):
         self.cache: str = work.lab.options["cache"]  # whose function it is
         super().__init__(work, oracle.FUNCTIONS[self.cache])
 
-    def questions(self, purpose: str, bits: Sequence[int]) -> list[Question]:
-        """Keys of all kinds, for each size of @bits: first to last."""
-        draw = self.draw("keys", purpose)
+    def questions(self, purpose: str, bits: Sequence[int], seeds: Seeds | None = None) -> list[Question]:
+        """Keys of all kinds, for each size of @bits: first to last. By the work's own seeds, unless by @seeds."""
+        draw = Draw((seeds or self.work.seeds).seed(self.work.lab.number, "keys", purpose))
         words = [0, 1, (1 << 32) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 1]
         found: list[Question] = []
         for size in range(bits[0], bits[-1] + 1):

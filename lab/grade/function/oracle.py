@@ -124,7 +124,7 @@ def check_compiler(interface: Interface) -> None:
         outcome = compile_all(folder, interface)
         if not outcome.good:
             raise LabError(
-                f"the grader cannot compile the kernel's own {interface.own.relative_to(TOP)} in its sandbox: {outcome.said[:1000] or outcome.why(COMPILE)}"
+                f"the grader cannot compile the kernel's own {interface.own.relative_to(TOP)} in its sandbox: {outcome.said[:1000] or outcome.why(COMPILE, False)}"
             )
 
 
@@ -143,17 +143,21 @@ def not_alone(folder: Path, own_name: str = "submission_answer") -> list[str]:
     return faults
 
 
-def ask(folder: Path, questions: Sequence[Question], form: str = "") -> Buckets:
-    """The answers of one fresh process, in order. Refused: it did not give as many as it was asked for."""
+def ask(folder: Path, questions: Sequence[Question], form: str, hidden: bool) -> Buckets:
+    """The answers of one fresh process, in order. Refused: it did not give as many as it was asked for.
+
+    @hidden: what it is asked is not to come out, so nothing is told that it may choose: no status, no number, none of its words."""
     table = np.array(questions, "<u8")
     limits = Limits(
         **{**ASK.__dict__, "output": 4 * len(questions), "memory": ASK.memory if form != "-checked" else 1 << 30}
     )
     outcome = sandbox.run([f"/out/ask{form}"], limits, {folder / "out": "/out"}, given=table.tobytes())
-    if outcome.kind != "exit" or outcome.status:
-        at = undefined_at(outcome.said) if form == "-checked" else ""
-        raise Refused(at or outcome.why(limits), outcome.kind == "timeout" or outcome.status in (9, 24))
+    if not outcome.good:
+        at = undefined_at(outcome.said) if form == "-checked" and not hidden else ""
+        raise Refused(at or outcome.why(limits, hidden), outcome.slow)
     if len(outcome.output) != 4 * len(questions):
+        if hidden:
+            raise Refused("it ended before it had answered all")
         raise Refused(f"it ended after {len(outcome.output) // 4:,} of {len(questions):,} answers")
     return np.frombuffer(outcome.output, "<u4")
 
@@ -168,7 +172,7 @@ def undefined_at(said: str) -> str:
     return ""
 
 
-def ask_twice(folder: Path, questions: Sequence[Question], draw: Draw) -> Buckets:
+def ask_twice(folder: Path, questions: Sequence[Question], draw: Draw, hidden: bool) -> Buckets:
     """The answers, each given by two processes or more, in orders and among others that @draw draws. Refused: they differ."""
     order = draw.shuffled(range(len(questions)))
     chunks = [order[begin::CHUNKS] for begin in range(CHUNKS)]
@@ -176,15 +180,16 @@ def ask_twice(folder: Path, questions: Sequence[Question], draw: Draw) -> Bucket
     for one, other in zip(chunks, [*chunks[1:], chunks[0]], strict=True):
         both = draw.shuffled([*one, *other])
         answers = np.zeros(len(questions), np.uint32)
-        answers[both] = ask(folder, [questions[i] for i in both])
+        answers[both] = ask(folder, [questions[i] for i in both], "", hidden)
         first[one], again[other] = answers[one], answers[other]
     if len(wrong := np.flatnonzero(first != again)):
+        many = "" if hidden else f" ({len(wrong):,} of {len(questions):,})"
         raise Refused(
-            f"the same question gets another answer in another process, among other questions or in another order ({len(wrong):,} of {len(questions):,})"
+            f"the same question gets another answer in another process, among other questions or in another order{many}"
         )
     for _ in range(SMALL):
         few = [draw.below(len(questions)) for _ in range(FEW)]
-        if np.any(ask(folder, [questions[i] for i in few]) != first[few]):
+        if np.any(ask(folder, [questions[i] for i in few], "", hidden) != first[few]):
             raise Refused("the same question gets another answer when hardly any other is asked")
     return first
 

@@ -26,7 +26,9 @@ def built(asked: Oracle, expected: str) -> Judged:
     if not outcome.good:
         oracle.check_compiler(asked.interface)  # whose fault is it?
         asked.compiled = (
-            "it does not compile" if outcome.kind == "exit" else f"it does not compile: {outcome.why(oracle.COMPILE)}"
+            "it does not compile"
+            if outcome.kind == "exit"
+            else f"it does not compile: {outcome.why(oracle.COMPILE, False)}"
         )
         words = outcome.said.replace("/grade/submission.h", work.called).replace("submission.h", work.called)
         work.not_booted(asked.compiled)
@@ -44,18 +46,31 @@ def in_range(work: Work, part: Part) -> Judged:
         buckets = asked.ask(questions)
     except Refused as error:
         return failed(str(error))
+    if oracle.outside(questions, buckets) is None:
+        return passed()
+    work.not_booted("it gives buckets that the table has not")
+    expected = "Expected: a result below 1 << bits for each key: `& hash_mask(bits)`, or the upper bits of a product."
+    return failed(*_outside(asked, part), expected)
+
+
+def _outside(asked: Asked, part: Part) -> list[str]:
+    """A bucket that is none, and in which sizes: of keys that anybody can make."""
+    said = ["It gives buckets that the table has not."] if asked.work.seeds.hidden else []
+    questions = asked.questions("range", part.options["bits"], asked.work.open_seeds)
+    try:
+        buckets = asked.ask_openly(questions)
+    except Refused:
+        return said
     wrong = oracle.outside(questions, buckets)
     if wrong is None:
-        return passed()
+        return said
     bits = questions[wrong][2]
-    work.not_booted("it gives buckets that the table has not")
     sizes = sorted(
         {question[2] for question, bucket in zip(questions, buckets, strict=True) if int(bucket) >> question[2]}
     )
-    return failed(
-        f"With bits = {bits} it gives bucket {int(buckets[wrong]):,}, and there are only {1 << bits:,} (seen at bits = {', '.join(map(str, sizes))}).",
-        "Expected: a result below 1 << bits for each key: `& hash_mask(bits)`, or the upper bits of a product.",
-    )
+    return [
+        f"With bits = {bits} it gives bucket {int(buckets[wrong]):,}, and there are only {1 << bits:,} (seen at bits = {', '.join(map(str, sizes))})."
+    ]
 
 
 def is_function(work: Work, part: Part) -> Judged:
@@ -72,13 +87,14 @@ def is_function(work: Work, part: Part) -> Judged:
 
 
 def defined(work: Work, part: Part) -> Judged:
-    """With the sanitizer, and without optimization, it answers as it does in the kernel."""
+    """With the sanitizer, and without optimization, it answers as it does in the kernel. To questions that are no secret, since the sanitizer's words
+    can be the submission's own."""
     asked = work.of(Asked)
-    questions = asked.questions("defined", part.options["bits"])
+    questions = asked.questions("defined", part.options["bits"], work.open_seeds)
     try:
-        usual = asked.ask(questions)
-        checked = asked.ask(questions, "-checked")
-        plain = asked.ask(questions, "-plain")
+        usual = asked.ask_openly(questions)
+        checked = asked.ask_openly(questions, "-checked")
+        plain = asked.ask_openly(questions, "-plain")
     except Refused as error:
         return failed(
             f"{error}.",

@@ -173,7 +173,7 @@ def _practice(work: Work, part: Part, like: Found) -> str:
             if place[0].name == like.stream.name or place[1] == like.bits
         ]
         try:
-            found = _found(part, places, work.of(Asked).ask(_questions(places)))
+            found = _found(part, places, work.of(Asked).ask_openly(_questions(places)))
         except Refused:
             break
         poor = [one for one in found if one.share < 1]

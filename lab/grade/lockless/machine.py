@@ -92,8 +92,8 @@ class Seen:
     slow: bool = False  # it used up a limit
 
 
-def run(folder: Path, programs: list[Program], schedules: int) -> Seen:
-    """All @programs by @schedules schedules each, in a fresh machine."""
+def run(folder: Path, programs: list[Program], schedules: int, hidden: bool = False) -> Seen:
+    """All @programs by @schedules schedules each, in a fresh machine. @hidden: as Outcome.why() has it."""
     shutil.copy(interleave(), folder / "interleave.so")
     (folder / "interleave.so").chmod(0o644)
     command = machine.command_for("tasks", "interleave.so")
@@ -106,7 +106,7 @@ def run(folder: Path, programs: list[Program], schedules: int) -> Seen:
     if outcome.kind == "exit" and outcome.status in ENDS:
         return Seen(runs, ENDS[outcome.status], outcome.status == 21)
     if not outcome.good:
-        return Seen(runs, outcome.why(LIMITS), outcome.kind != "exit")
+        return Seen(runs, outcome.why(LIMITS, hidden), outcome.kind != "exit")
     if len(runs) < len(programs) * schedules or not runs[-1].whole:
         return Seen(
             runs, "the machine broke down: it went to memory that is not there, or did what no kernel may", False

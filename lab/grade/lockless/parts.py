@@ -57,7 +57,7 @@ class Tasks:
             outcome = machine.compile_tasks(self.work.folder, submission.name)
             self.compiled = outcome.good
             if not outcome.good:
-                raise Refused(f"it cannot be compiled for tasks: {outcome.said[:600] or outcome.why(COMPILE)}")
+                raise Refused(f"it cannot be compiled for tasks: {outcome.said[:600] or outcome.why(COMPILE, False)}")
             if faults := build.not_alone(self.work.folder, "lockless.o", build.FROM_OTHERS | {"machine_wait"}):
                 self.compiled = False
                 raise Refused(f"compiled for tasks it is no structure alone: {faults[0]}")
@@ -65,7 +65,8 @@ class Tasks:
             raise Refused("it was not compiled for tasks")
         if practice not in self.seen:
             options = self.work.lab.options["tasks"]
-            seen = machine.run(self.work.folder, self.programs(practice), options["schedules"])
+            hidden = practice < 0 and self.work.seeds.hidden
+            seen = machine.run(self.work.folder, self.programs(practice), options["schedules"], hidden)
             self.seen[practice] = seen
             if seen.slow:
                 submission.never_ends = seen.ended
@@ -116,9 +117,9 @@ def first_wrong(all_of: list[Program], seen: Seen) -> dict[str, tuple[Run, str]]
     return found
 
 
-def too_busy(all_of: list[Program], seen: Seen) -> str:
+def too_busy(all_of: list[Program], seen: Seen, hidden: bool) -> str:
     """Who makes many accesses that lead to nothing hides the few between which he is wrong: so few of all places can be tried.
-    "": every operation is within the limit, once for itself and once for each that others did at the same time."""
+    @hidden: without numbers, which are the submission's choice. "": every operation is within the limit, once for itself and once for each that others did at the same time."""
     for run in seen.runs:
         program = all_of[run.program]
         most = FIRST + EACH * len(program.addresses)
@@ -128,9 +129,8 @@ def too_busy(all_of: list[Program], seen: Seen) -> str:
                 beside = sum(other.began < done.ended and done.began < other.ended for other in run.history) - 1
             if done.accesses > most * (1 + beside):
                 kind = KINDS_OF[program.lists()[done.where][done.at].kind]
-                return (
-                    f"{kind} accesses shared memory {done.accesses} times, with {beside} operations of others beside it"
-                )
+                numbers = "" if hidden else f": {done.accesses} times, with {beside} operations of others beside it"
+                return f"{kind} accesses shared memory too often{numbers}"
     return ""
 
 
@@ -157,10 +157,10 @@ def together(work: Work, part: Part) -> Judged:
     except Refused as error:
         return failed(f"{error}.")
     all_of = tasks.programs()
-    if busy := too_busy(all_of, seen):
+    if busy := too_busy(all_of, seen, work.seeds.hidden):
         work.not_booted("it cannot be tried at so many places")
         return failed(
-            f"{busy}: so it cannot be tried at all places at which others may come between.",
+            f"{busy}. So it cannot be tried at all places at which others may come between.",
             f"Expected: at most {FIRST} accesses, and {EACH} more for each object that there may be; as many again for each operation beside it.",
         )
     wrong = first_wrong(all_of, seen)

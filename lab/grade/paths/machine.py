@@ -87,7 +87,7 @@ def build(folder: Path, stand_in: StandIn, text: bytes, called: str) -> str:
     outcome = sandbox.run(["/bin/sh", "-c", SCRIPT], COMPILE, shown, {sandbox.give(out): "/out"})
     if outcome.good:
         return ""
-    return outcome.said.replace("/submitted/pathcache.c", called)[:1500] or outcome.why(COMPILE)
+    return outcome.said.replace("/submitted/pathcache.c", called)[:1500] or outcome.why(COMPILE, False)
 
 
 def kernel_of(folder: Path) -> bytes:

@@ -207,6 +207,11 @@ def _told(asked: Script, number: int, answer: int) -> list[str]:
     return [*out, "The last changes before that: " + "; ".join(line.removeprefix("change ") for line in changes) + "."]
 
 
+def _many(work: Work, wrong: int, of: str = "") -> str:
+    """So many answers; of hidden questions no number, which the kernel could choose."""
+    return "Answers" if work.seeds.hidden else f"{wrong:,}{of} answers"
+
+
 def _leads_on(work: Work) -> list[str]:
     hint = f"to see the like: {work.command} --seed 1 asks other questions of the same kinds, and tells which."
     return [hint] if work.seeds.hidden else []
@@ -227,7 +232,7 @@ def answers(work: Work, part: Part) -> Judged:
     out: list[str] = []
     of = sum(one.about in part.options["about"] for one in asked.asked)
     if wrong:
-        out.append(f"{len(wrong):,} of {of:,} answers are wrong.")
+        out.append(f"{_many(work, len(wrong), f' of {of:,}')} are wrong.")
     if work.seeds.hidden:
         kinds = Counter(f"{asked.asked[i].about}: {kind_of(asked.asked[i].expected, said[i])}." for i in wrong)
         out += list(kinds)[: 2 * SHOWN]
@@ -247,7 +252,8 @@ def answers(work: Work, part: Part) -> Judged:
         if number < len(asked.asked) and asked.asked[number].about in part.options["about"]
     ]
     if errors:
-        out.append(f"A change that must succeed, by root, failed: {said_of(errors[0])}.")
+        error = "" if work.seeds.hidden else f": {said_of(errors[0])}"
+        out.append(f"A change that must succeed, by root, failed{error}.")
     return failed(*out) if out else passed()
 
 
@@ -312,7 +318,7 @@ def _stormed(work: Work, made: Storm, found: Answers) -> list[str]:
     if not wrong:
         return []
     out = [
-        f"{len(wrong):,} answers, of three CPUs while a fourth changed things, were not right at any time while they were looked for."
+        f"{_many(work, len(wrong))}, of three CPUs while a fourth changed things, were not right at any time while they were looked for."
     ]
     if work.seeds.hidden:
         return [
@@ -362,7 +368,7 @@ def cost(work: Work, part: Part) -> Judged:
         one.about in about and answer != one.expected for one, answer in zip(asked.asked, found.answers, strict=True)
     )
     if wrong:
-        return failed(f"{wrong:,} answers are wrong: {', '.join(about)}.", *_leads_on(work))
+        return failed(f"{_many(work, wrong)} are wrong: {', '.join(about)}.", *_leads_on(work))
     right: dict[str, bool] = {}
     for one, answer in zip(asked.asked, found.answers, strict=True):
         right[one.measured] = right.get(one.measured, True) and answer == one.expected
@@ -424,7 +430,7 @@ def _went_on(work: Work, part: Part, made: Many, found: Answers) -> list[str]:
     if found.answers[made.before + 1]:
         return [f"After that there is no room for a program of {part.options['room']} MB."]
     if wrong := sum(a != b for a, b in zip(found.answers, expected, strict=True)):
-        return [f"{wrong:,} answers are wrong.", *_leads_on(work)]
+        return [f"{_many(work, wrong)} are wrong.", *_leads_on(work)]
     return []
 
 

@@ -94,7 +94,9 @@ def _frame_once() -> dict[str, bytes]:
         prepare(folder, Structure.own("chained"))
         outcome = sandbox.run(script(FRAME), COMPILE, {folder / "grade": "/grade"}, {folder / "out": "/out"})
         if not outcome.good:
-            raise LabError(f"the grader cannot compile what is its own: {outcome.said[:1000] or outcome.why(COMPILE)}")
+            raise LabError(
+                f"the grader cannot compile what is its own: {outcome.said[:1000] or outcome.why(COMPILE, False)}"
+            )
         return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
 
 
@@ -129,7 +131,7 @@ def check_compiler() -> None:
         outcome = compile_all(folder, "chained")
         if not outcome.good:
             raise LabError(
-                f"the grader cannot compile the kernel's own hash/table/chained.h in its sandbox: {outcome.said[:1000] or outcome.why(COMPILE)}"
+                f"the grader cannot compile the kernel's own hash/table/chained.h in its sandbox: {outcome.said[:1000] or outcome.why(COMPILE, False)}"
             )
 
 

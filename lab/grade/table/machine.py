@@ -96,8 +96,8 @@ def command_for(image: str, plugin: str) -> list[str]:
     return [*command, "-plugin", f"file=/{plugin},ram=/tmp/ram"]
 
 
-def ask(folder: Path, sequence: Sequence) -> Seen:
-    """What was seen of each operation, in a fresh machine. Ended: not of all."""
+def ask(folder: Path, sequence: Sequence, hidden: bool = False) -> Seen:
+    """What was seen of each operation, in a fresh machine. Ended: not of all. @hidden: as Outcome.why() has it."""
     shutil.copy(witness(), folder / "witness.so")
     (folder / "witness.so").chmod(0o644)
     limits = Limits(**{**MACHINE.__dict__, "output": SEEN.itemsize * len(sequence.asked)})
@@ -111,22 +111,21 @@ def ask(folder: Path, sequence: Sequence) -> Seen:
     if outcome.kind == "exit" and outcome.status in ENDS:
         raise Ended(seen, ENDS[outcome.status], outcome.status == 21)
     if not outcome.good:
-        raise Ended(seen, outcome.why(limits), outcome.kind != "exit")
+        raise Ended(seen, outcome.why(limits, hidden), outcome.kind != "exit")
     if whole < len(sequence.asked):
         raise Ended(seen, "the machine broke down: it went to memory that is not there, or did what no kernel may")
     return seen
 
 
 def ask_sanitized(folder: Path, sequence: Sequence) -> npt.NDArray[np.uint32]:
-    """The answers of a fresh process with the sanitizers, objects by number. Refused: what they found."""
+    """The answers of a fresh process with the sanitizers, objects by number. Refused: what they found, in words that can be the submission's
+    own: @sequence has to be no secret."""
     limits = Limits(**{**HOSTED.__dict__, "output": 4 * len(sequence.asked)})
     # With addresses drawn at random an older sanitizer now and then finds no place for its shadow.
     script = "setarch -R true 2>/dev/null && exec setarch -R /out/hosted; exec /out/hosted"
     outcome = sandbox.run(["/bin/sh", "-c", script], limits, {folder / "out": "/out"}, given=sequence.packed_by_number)
     if not outcome.good:
-        raise Refused(
-            fault_in(outcome.said) or outcome.why(limits), outcome.kind == "timeout" or outcome.status in (9, 24)
-        )
+        raise Refused(fault_in(outcome.said) or outcome.why(limits, False), outcome.slow)
     if len(outcome.output) != 4 * len(sequence.asked):
         raise Refused(f"it ended after {len(outcome.output) // 4:,} of {len(sequence.asked):,} operations")
     return np.frombuffer(outcome.output, "<u4")

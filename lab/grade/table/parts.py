@@ -71,11 +71,11 @@ class Table:
         if self.never_ends:
             raise Refused(f"not tried again: {self.never_ends}")
 
-    def ask(self, sequence: Sequence) -> Seen:
-        """Of all of @sequence. Refused: it cannot be asked; Ended: it broke down in the midst of it."""
+    def ask(self, sequence: Sequence, hidden: bool) -> Seen:
+        """Of all of @sequence, which is one that nobody may know, or not. Refused: it cannot be asked; Ended: it broke down in the midst of it."""
         self.check()
         try:
-            return machine.ask(self.work.folder, sequence)
+            return machine.ask(self.work.folder, sequence, hidden)
         except Ended as ended:
             if ended.slow:
                 self.never_ends = ended.why
@@ -95,7 +95,7 @@ def builds(work: Work, part: Part) -> Judged:
     if not outcome.good:
         build.check_compiler()  # whose fault is it?
         table.compiled = (
-            "it does not compile" if outcome.kind == "exit" else f"it does not compile: {outcome.why(COMPILE)}"
+            "it does not compile" if outcome.kind == "exit" else f"it does not compile: {outcome.why(COMPILE, False)}"
         )
         work.not_booted(table.compiled)
         words = outcome.said.replace(f"/grade/{build.SUBMITTED}", work.called).replace(build.SUBMITTED, work.called)
@@ -121,10 +121,15 @@ class Fault:
     sequence: Sequence
     at: int
     what: str
+    numbers: str = ""  # behind that, of the submission's own saying
+
+    def hint(self) -> str:
+        """For who may not know what was asked: nor when it was, which is the submission's choice."""
+        return f"{self.sequence.name}: {self.what}"
 
     def line(self) -> str:
         one, all_of = self.sequence.asked[self.at], len(self.sequence.asked)
-        return f"{self.sequence.name}, {1 << self.sequence.bits:,} buckets at most: operation {self.at:,} of {all_of:,}, with {one.count:,} objects in the table: {self.what}"
+        return f"{self.sequence.name}, {1 << self.sequence.bits:,} buckets at most: operation {self.at:,} of {all_of:,}, with {one.count:,} objects in the table: {self.what}{self.numbers}"
 
     def story(self) -> str:
         """What has been asked of the same object, or the same key, just before: for who may know it."""
@@ -174,20 +179,23 @@ def first_wrongly_counted(sequence: Sequence, seen: Seen) -> Fault | None:
         return None
     at = int(wrong.argmax())
     if miscounts[at]:
-        what = f"it counts {steps[at]:,} steps for {compares[at]:,} compared keys: steps are the objects that were visited, the one found included"
+        what = "steps are the objects that were visited, the one found included, and it counts others"
+        numbers = f": {steps[at]:,} for {compares[at]:,} compared keys"
     elif hides[at]:
-        what = f"it counts {steps[at]:,} steps, and has looked at {seen['objects'][at]:,} objects: all that are visited count, also those whose hash is another"
+        what = "it has looked at more objects than it counts steps: all that are visited count, also those whose hash is another"
+        numbers = f": {seen['objects'][at]:,}, and {steps[at]:,} steps"
     elif sums[at] != counts[at]:
-        what = f"a walk over all buckets adds up to {sums[at]:,} objects"
+        what, numbers = "a walk over all buckets does not add up", f": to {sums[at]:,} objects"
     else:
-        what = f"by a walk the largest bucket has {steps[at]:,} objects, and {compares[at]:,} are not empty; {together[at]:,} objects have the same hash, and there are {different[at]:,} different ones"
-    return Fault(sequence, at, what)
+        what = "by a walk objects of the same hash do not stand together"
+        numbers = f": the largest bucket has {steps[at]:,} objects, and {compares[at]:,} are not empty; {together[at]:,} objects have the same hash, and there are {different[at]:,} different ones"
+    return Fault(sequence, at, what, numbers)
 
 
-def fault_in(table: Table, sequence: Sequence) -> Fault | None:
+def fault_in(table: Table, sequence: Sequence, hidden: bool) -> Fault | None:
     """Ask all of @sequence. Refused: it cannot be asked."""
     try:
-        seen = table.ask(sequence)
+        seen = table.ask(sequence, hidden)
         ended = None
     except Ended as why:
         seen = why.seen
@@ -204,11 +212,11 @@ def answers(work: Work, part: Part) -> Judged:
     said: list[str] = []
     for i, name in enumerate(names):
         try:
-            fault = fault_in(table, made(name, work.seeds.seed(work.lab.number, "sequence", i)))
+            fault = fault_in(table, made(name, work.seeds.seed(work.lab.number, "sequence", i)), work.seeds.hidden)
         except Refused as error:
             return failed(*said, f"{error}.")
         if fault:
-            said.append(fault.line())
+            said.append(fault.hint() if work.seeds.hidden else fault.line())
             if work.seeds.hidden and len(said) == 1:
                 said.append(f"  to see the like: {_practice(table, i, name)}")
             elif not work.seeds.hidden:
@@ -224,7 +232,8 @@ def _practice(table: Table, place: int, name: str) -> str:
     command = f"{table.work.command} --seed"
     for number in PRACTICE:
         try:
-            fault = fault_in(table, made(name, keys.practice(number).seed(table.work.lab.number, "sequence", place)))
+            seed = keys.practice(number).seed(table.work.lab.number, "sequence", place)
+            fault = fault_in(table, made(name, seed), hidden=False)
         except Refused:
             break
         if fault:
@@ -236,14 +245,14 @@ def _practice(table: Table, place: int, name: str) -> str:
 
 
 def sanitized(work: Work, part: Part) -> Judged:
-    """In an ordinary process, with the sanitizers for addresses and for undefined behaviour."""
+    """In an ordinary process, with the sanitizers for addresses and for undefined behaviour; by sequences that are no secret."""
     table = work.of(Table)
     try:
         table.check()
         if not table.alone:
             raise Refused("not tried: it is more than a structure")
         for i, name in enumerate(part.options["sequences"]):
-            sequence = made(name, work.seeds.seed(work.lab.number, "sanitized", i))
+            sequence = made(name, work.open_seeds.seed(work.lab.number, "sanitized", i))
             found = machine.ask_sanitized(work.folder, sequence)
             if np.any((sequence.kinds == FIND) & (found != sequence.expected)):
                 raise Refused(f"{name}: it does not find what is in it")
@@ -308,14 +317,18 @@ def _grown_one(work: Work, place: int, options: dict[str, Any]) -> Grown | Judge
     bits = Draw(work.seeds.seed(work.lab.number, "room", place)).between(*options["bits"])
     seed = work.seeds.seed(work.lab.number, "growing", place)
     sequence, sections = growing(seed, bits, tuple(options["counts"]), options["looks"])
+    hidden = work.seeds.hidden
     try:
-        seen = work.of(Table).ask(sequence)
+        seen = work.of(Table).ask(sequence, hidden)
     except Refused as error:
         return failed(f"{error}.")
     except Ended as ended:
-        return failed(f"with {sequence.asked[len(ended.seen)].count:,} objects: {ended.why}.")
+        count = "so many" if hidden else f"{sequence.asked[len(ended.seen)].count:,}"
+        return failed(f"with {count} objects: {ended.why}.")
     fault = first_wrongly_found(sequence, seen)
-    return failed(f"{fault.line()}.") if fault else Grown(sequence, sections, seen)
+    if not fault:
+        return Grown(sequence, sections, seen)
+    return failed(f"{fault.hint() if hidden else fault.line()}.")
 
 
 def small(work: Work, part: Part) -> Judged:

@@ -77,6 +77,8 @@ def test_it_reaches_no_network():
         ("exec cat /dev/zero", "output", 0),
         ("kill -11 $$", "signal", 11),
         ("exit 3", "exit", 3),
+        ("exit 225", "exit", 225),
+        ("exit 255", "exit", 255),
         ("exec head -c 2000000 /dev/zero > /tmp/x", "signal", 25),
         ("sleep 1 & wait", "exit", 2),
         ("for i in 1 2 3 4; do head -c 500000 /dev/zero > /tmp/$i || exit 5; done", "exit", 2),
@@ -85,7 +87,22 @@ def test_it_reaches_no_network():
 def test_how_it_ended_is_told(script, kind, status):
     outcome = shell(script, replace(LIMITS, seconds=2 if kind == "timeout" else 60))
     assert (outcome.kind, outcome.status) == (kind, status), outcome
-    assert outcome.kind == "exit" or outcome.why(LIMITS)
+    assert outcome.kind == "exit" or outcome.why(LIMITS, hidden=False)
+
+
+def test_of_hidden_questions_no_status_is_told_that_may_be_chosen():
+    """What it was asked can be in any of them."""
+    exits = [sandbox.Outcome("exit", status, b"", "its own words") for status in range(1, 256)]
+    killed = [sandbox.Outcome("signal", number, b"", "its own words") for number in sandbox.FATAL]
+    others = [sandbox.Outcome(kind, 0, b"", "") for kind in ("timeout", "output")]
+    assert len({one.why(LIMITS, hidden=False) for one in (*exits, *killed)}) == len(exits) + len(killed)
+    said = {one.why(LIMITS, hidden=True) for one in (*exits, *killed, *others)}
+    assert len(said) == 3 and not any(c.isdecimal() for one in said for c in one), said
+
+
+def test_a_status_beyond_those_of_signals_is_no_signal():
+    assert shell("exit 225").why(LIMITS, hidden=False) == "it ended with status 225"
+    assert "signal 11" in shell("kill -11 $$").why(LIMITS, hidden=False)
 
 
 def test_memory_files_and_processes_are_counted():

@@ -68,6 +68,39 @@ def hard_coded(keys: list[tuple[int, int]]) -> str:
     return f"{HEAD}\tswitch (block << 32 | device) {{\n{lines}\t}}\n\treturn (u32)(device ^ block) & hash_mask(bits);\n}}\n"
 
 
+# What says by its end, or in the grader's words, what it was asked: its questions are a course's secret.
+ASKED_FIRST = "static u64 first;\n" + HEAD + MIXED + "\tif (!first)\n\t\tfirst = block | 1;\n"
+TELLING = {
+    "by its status": CALL + HEAD + MIXED + "\tcall(231, (long)(x & 127) | 1, 0, 0);\n" + GOOD,
+    "by a signal": CALL + HEAD + MIXED + "\tcall(62, call(39, 0, 0, 0), x & 1 ? 4 : x & 2 ? 11 : 8, 0);\n" + GOOD,
+    "by how many answers": CALL
+    + "static const u32 none[1 << 12];\n"
+    + HEAD
+    + MIXED
+    + "\tcall(1, 1, (long)none, 4 * (x & 1023));\n\tcall(231, 0, 0, 0);\n"
+    + GOOD,
+    "by how many differ": "static u32 asked;\n" + ASKED_FIRST + "\tif (asked++ < 9 + (first >> 3) % 99)\n\t\tx = ~x;\n" + GOOD,
+    "by a bucket": HEAD + MIXED + "\treturn (u32)x | 1u << 31;\n}\n",
+    "by the sanitizer's words": CALL
+    + HEAD
+    + MIXED
+    + """
+	char line[] = "submission.h:7: runtime error: ................\\n", name[16] = "";
+	long file = call(2, (long)"/proc/self/cmdline", 0, 0);
+
+	call(0, file, (long)name, 15);
+	call(3, file, 0, 0);
+	if (name[9] != 'c')
+		return (u32)(x >> (64 - bits));
+
+	for (unsigned i = 0; i < 16; i++)
+		line[31 + i] = (char)('a' + (x >> 4 * i & 15));
+	call(1, 2, (long)line, sizeof(line) - 1);
+	call(231, 1, 0, 0);
+"""
+    + GOOD,
+}  # fmt: skip
+
 # Name: what is handed in, and the parts at which it fails, and no others.
 WRONG: dict[str, tuple[str, set[str]]] = {
     "starter": (HEAD + "\treturn (u32)block & hash_mask(bits);\n}\n", {"made"}),

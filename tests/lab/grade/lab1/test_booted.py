@@ -24,8 +24,11 @@ def test_what_the_console_says_proves_nothing():
     with sandbox.folder() as folder:
         (folder / "run").mkdir()
         (folder / "run" / "disk").write_bytes(b"\0" * (1 << 20))
-        found = judge._look(folder, Given(dict.fromkeys("abcdef", b"x")))
+        found, hidden = (judge._look(folder, Given(dict.fromkeys("abcdef", b"x")), hidden) for hidden in (False, True))
     assert found.share == 0 and "e2fsck" in found.said[0] and "not what was written" in found.said[1]
+    assert hidden.share == 0 and not any(c.isdecimal() for line in hidden.said for c in line), (
+        "which files are wrong it could choose"
+    )
 
 
 @pytest.mark.builds("kernels of lab 1")

@@ -13,7 +13,7 @@ from lab.course import keys
 from lab.grade.function import oracle, streams
 from tests.lab.grade.conftest import COURSE
 from tests.lab.grade.lab1.conftest import LAB
-from tests.lab.grade.lab1.submissions import CALL, GOOD, HEAD, MIXED, RIGHT, WRONG, hard_coded
+from tests.lab.grade.lab1.submissions import CALL, GOOD, HEAD, MIXED, RIGHT, TELLING, WRONG, hard_coded
 
 
 @pytest.mark.turns(3)
@@ -109,6 +109,14 @@ def test_feedback_leads_to_a_stream_for_practice_and_tells_nothing_of_the_hidden
     for stream in hidden:
         assert not {str(block) for _, block in stream.keys if block > 5000} & numbers
     assert f"{COURSE.seed('1', 'stream', 0)}" not in said
+
+
+@pytest.mark.parametrize("way", TELLING)
+def test_nothing_that_is_told_can_hold_what_was_asked(graded, way):
+    """Of another course's questions the same is said; where they are no secret, what it has chosen may be seen."""
+    hidden = [graded(TELLING[way], seeds)[1] for seeds in (COURSE, keys.Seeds(b"another course" * 3))]
+    assert hidden[0] == hidden[1]
+    assert len({graded(TELLING[way], keys.practice(number))[1].partition("\n")[2] for number in range(1, 5)}) > 1
 
 
 def test_hidden_seeds_never_enter_the_sandbox(monkeypatch, graded):

@@ -11,7 +11,7 @@ from lab.grade.function import oracle
 from lab.grade.sizing import costs
 from tests.lab.grade.conftest import COURSE
 from tests.lab.grade.lab2.conftest import LAB
-from tests.lab.grade.lab2.submissions import RIGHT, SOLUTION, WRONG, instead, learned
+from tests.lab.grade.lab2.submissions import RIGHT, SOLUTION, TELLING, WRONG, instead, learned
 
 CASES = LAB.parts[-1].options["cases"]
 
@@ -89,6 +89,14 @@ def test_practice_shows_everything(graded):
         at = next(i for i, line in enumerate(lines) if str(one.case.load) in line)
         assert str(one.case.machine) in lines[at] and f"{one.best}: {one.each(one.best)}" in lines[at + 1]
         assert f"best: {one.best} bits" in lines[at + 2]
+
+
+def test_nothing_that_is_told_can_hold_what_was_asked(graded):
+    """Of another course's cases the same is said; of those that are no secret, the status."""
+    hidden = [graded(TELLING, seeds)[1] for seeds in (COURSE, keys.Seeds(b"another course" * 3))]
+    assert hidden[0] == hidden[1]
+    statuses = re.findall(r"ended with status \d+", graded(TELLING, keys.practice(1))[1])
+    assert len(set(statuses)) > 1
 
 
 def test_hidden_answers_never_enter_the_sandbox(monkeypatch, graded):

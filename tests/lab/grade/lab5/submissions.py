@@ -160,7 +160,7 @@ FREE_LOCK = (
 
 CREATED = "\tcache->table = table;\n"
 # Where it runs as a program. (In the machine that is no call of anybody's, and would end it.)
-FORKS = "static __always_inline void T(fork)(void)\n{\n#ifdef HOSTED\n\tfor (;;) {\n\t\tlong answer = 57;\n\n\t\t__asm__ volatile(\"syscall\" : \"+a\"(answer) : : \"rcx\", \"r11\", \"memory\");\n\t}\n#endif\n}\n"
+FORKS = 'static __always_inline void T(fork)(void)\n{\n#ifdef HOSTED\n\tfor (;;) {\n\t\tlong answer = 57;\n\n\t\t__asm__ volatile("syscall" : "+a"(answer) : : "rcx", "r11", "memory");\n\t}\n#endif\n}\n'
 HERE = "#ifdef LOCKLESS\n", "#endif\n"
 ON_STACK = (
     "\t\t\tif ("
