@@ -3,7 +3,7 @@
 Each line of an `sh` block of a chapter is run from the top of the checkout, but for those that ACCEPTED names: they take
 minutes, or build a kernel or open a window, and tests of their own have them; of these it is tested that the command
 line takes them. A block of `text` behind a command is what it prints, with "..." for what is left out; a table behind
-a replay or a count of instructions has the program's own figures.
+a replay or a count of instructions has the program's own figures. The other pages' are test_book_other_pages.py's.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def accepted(command: str) -> str | None:
     return None
 
 
-def in_shell(command: str) -> str:
+def in_shell(command: str, folder: Path = TOP) -> str:
     done = subprocess.run(
-        ["bash", "-e", "-c", command], cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
+        ["bash", "-e", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
@@ -150,6 +150,12 @@ def test_a_command_that_takes_long_is_accepted(tmp_path):
         options = {option for parameter in known.commands[name].params for option in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= options, command
         assert all(load(word).name == word for word in words if not word.startswith("--")), command
+
+
+@pytest.mark.turns(4)  # three seconds each
+@pytest.mark.parametrize("command", sorted({command for _, command, _ in ALL if accepted(command) == "experiments"}))
+def test_a_report_and_a_plan_are_as_the_chapter_says(command):
+    assert len(in_shell(command)) > 100
 
 
 def test_what_a_chapter_reports_is_kept():
