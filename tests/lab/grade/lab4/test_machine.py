@@ -91,6 +91,8 @@ def test_hidden_seeds_and_answers_never_enter_the_sandbox(graded, monkeypatch):
     graded(SOLUTION)
     machines = [given for command, given in seen if command.startswith("qemu")]
     assert len(machines) >= 5
+    for i, name in enumerate(LAB.parts[1].options["sequences"]):
+        assert model.made(name, COURSE.seed("4", "sequence", i)).packed in machines, "what is asked is the course's own"
     for command, given in seen:
         assert COURSE.secret.hex() not in command and COURSE.secret not in given
         for purpose in ("sequence", "sanitized"):
