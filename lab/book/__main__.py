@@ -9,7 +9,6 @@ from pathlib import Path
 from lab.base.paths import TOP, LabError
 from lab.book.site import build_site
 from lab.book.whole import print_book
-from lab.playground.page import write_page
 
 
 def main() -> int:
@@ -18,13 +17,11 @@ def main() -> int:
     try:
         book = build_site(site, site.with_name(f"{site.name}.work"))
         printed = print_book(book, site)
-        write_page(site / "playground.html")
     except LabError as error:
         print(f"book: {error}", file=sys.stderr)
         return 1
     pages = sum(len(part.pages) for part in book) + 1
     print(f"{site}/index.html: {pages} pages in {time.monotonic() - began:.0f} s; open it in a browser")
-    print(f"{site}/playground.html: hash functions at work")
     print(f"{site}/book.pdf" if printed else "no PDF: there is no chromium on this machine to print the book with")
     return 0
 

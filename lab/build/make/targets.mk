@@ -61,9 +61,10 @@ docs: $(PYTHON_READY)
 	@$(PYTHON) -m lab.cli.pages.reference
 	@$(PYTHON) -m lab.kept.page
 
-# docs/ as a site, and as a PDF; the book's pictures from the text beside them.
+# docs/ as a site with the playground, and as a PDF; the book's pictures from the text beside them.
 book: setup-book setup-playground
 	@$(PYTHON) -m lab.book $(CURDIR)/build/book
+	@$(PYTHON) -m lab playground --output $(CURDIR)/build/book/playground.html
 
 diagrams: setup-book
 	@$(PYTHON) -m lab.book.diagrams
