@@ -55,7 +55,7 @@ PLUGIN_LOCK = Lock()
 
 @cache
 def _interleave() -> Path:
-    headers = ("tasks.h", "records.h", "schedules.h", "ordinary.h")
+    headers = ("tasks.h", "records.h", "schedules.h")
     return plugin(GUEST / "interleave.c", *machine.WATCHED, *(GUEST / name for name in headers))
 
 

@@ -27,7 +27,7 @@ FAULTS = {
     WRITES: "a lookup writes to memory that is not its own stack",
     WAITS: "a lookup goes on and on while all others stand still",
 }
-# Accesses to shared memory: of any operation, and more for each object that there is. Right ones take half of that.
+# Accesses to shared memory: of any operation, and more for each object that there is. Right ones take less than half of that.
 FIRST, EACH = 20, 6
 KINDS_OF = {programs.FIND: "a lookup", programs.INSERT: "an insert", programs.REMOVE: "a remove"}
 
@@ -119,14 +119,15 @@ def first_wrong(all_of: list[Program], seen: Seen) -> dict[str, tuple[Run, str]]
 
 def too_busy(all_of: list[Program], seen: Seen, hidden: bool) -> str:
     """Who makes many accesses that lead to nothing hides the few between which he is wrong: so few of all places can be tried.
-    @hidden: without numbers, which are the submission's choice. "": every operation is within the limit, once for itself and once for each that others did at the same time."""
+    @hidden: without numbers, which are the submission's choice. "": every operation is within the limit, once for itself and once
+    for each that others did at the same time."""
     for run in seen.runs:
         program = all_of[run.program]
         most = FIRST + EACH * len(program.addresses)
         for done in run.history:
-            beside = 0
-            if done.accesses > most:
-                beside = sum(other.began < done.ended and done.began < other.ended for other in run.history) - 1
+            if done.accesses <= most:
+                continue
+            beside = sum(other.began < done.ended and done.began < other.ended for other in run.history) - 1
             if done.accesses > most * (1 + beside):
                 kind = KINDS_OF[program.lists()[done.where][done.at].kind]
                 numbers = "" if hidden else f": {done.accesses} times, with {beside} operations of others beside it"

@@ -28,8 +28,8 @@ from lab.run.qemu.plugin import INSTRUCTION, plugin
 Seen = npt.NDArray[Any]  # of SEEN, one for each operation
 SEEN = np.dtype([("answer", "<u8"), *((name, "<u4") for name in ("instructions", "steps", "compares", "lines", "objects", "unused"))])  # fmt: skip
 MEMORY = 64 << 20  # guest/mailbox.h
-WATCHED = (INSTRUCTION, GUEST / "watched.h", GUEST / "mailbox.h")  # what a plugin includes that watches such a guest
-ORDINARY = GUEST.parents[1] / "lockless/guest/ordinary.h"
+# What a plugin includes that watches such a guest.
+WATCHED = (INSTRUCTION, *(GUEST / name for name in ("watched.h", "ordinary.h", "mailbox.h")))
 
 MACHINE = Limits(
     seconds=90, cpu=60, memory=4 << 30, processes=32, file=MEMORY, output=0, scratch=MEMORY + (16 << 20), files=256
@@ -65,7 +65,7 @@ def broken(ended: Ended) -> LabError:
 
 @cache
 def _witness() -> Path:
-    return plugin(GUEST / "witness.c", *WATCHED, ORDINARY)
+    return plugin(GUEST / "witness.c", *WATCHED)
 
 
 def witness() -> Path:

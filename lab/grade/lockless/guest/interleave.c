@@ -15,8 +15,8 @@
  */
 #include <stdlib.h>
 
+#include "../../table/guest/ordinary.h"
 #include "../../table/guest/watched.h"
-#include "ordinary.h"
 #include "records.h"
 #include "tasks.h"
 
@@ -408,13 +408,6 @@ static bool is_freed(uint64_t address)
 	return true;
 }
 
-/* Code, and what the processor finds pages and segments by: nobody writes to these. */
-static bool is_kept(uint64_t address, unsigned bytes)
-{
-	return (address < steps.text_end && address + bytes > steps.text) ||
-	       (address < steps.pages_end && address + bytes > steps.pages);
-}
-
 static void accesses(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
 {
 	(void)cpu;
@@ -422,7 +415,7 @@ static void accesses(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr
 	if (in_step || !created)
 		return;
 	if (qemu_plugin_mem_is_store(info) &&
-	    is_kept(address, 1u << qemu_plugin_mem_size_shift(info)))
+	    is_kept(&steps.kept, address, 1u << qemu_plugin_mem_size_shift(info)))
 		end(END_OWN);
 	if (address >= OWN && address < OWN_END) {
 		const uint64_t stack = STACKS + current * (uint64_t)STACK_BYTES;
@@ -455,11 +448,6 @@ static void is_extra(unsigned int cpu, void *address)
 	(void)cpu;
 	if (created && (here < steps.begin || here >= steps.end))
 		end(END_EXTRA);
-}
-
-static void call_at(struct qemu_plugin_insn *one, executed_t function, void *data)
-{
-	qemu_plugin_register_vcpu_insn_exec_cb(one, function, QEMU_PLUGIN_CB_NO_REGS, data);
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)

@@ -114,10 +114,13 @@ void serve(void)
 		.end = (uint64_t)contexts_end,
 		.step = (uint64_t)contexts_step,
 		.enter = (uint64_t)contexts_enter,
-		.text = (uint64_t)__executable_start,
-		.text_end = (uint64_t)etext,
-		.pages = (uint64_t)tables_begin,
-		.pages_end = (uint64_t)tables_end,
+		.kept =
+			{
+				.text = (uint64_t)__executable_start,
+				.text_end = (uint64_t)etext,
+				.pages = (uint64_t)tables_begin,
+				.pages_end = (uint64_t)tables_end,
+			},
 	};
 	for (;;) {
 		struct asked asked;

@@ -27,8 +27,7 @@ struct steps {
 	uint64_t begin, end; /* contexts.S: all of it, */
 	uint64_t step;	     /* behind each step, */
 	uint64_t enter;	     /* and to the tasks */
-	uint64_t text, text_end;
-	uint64_t pages, pages_end; /* start.S: tables of pages, and of segments before them */
+	struct kept kept;
 };
 
 #define ASK_RUN 5 /* of context 0: let the tasks run until they have nothing more to do */

@@ -36,6 +36,18 @@ static void map_ram(void)
 		end(END_NO_MEMORY);
 }
 
+/* Would @bytes there change what nobody changes? */
+static bool is_kept(const struct kept *kept, uint64_t address, unsigned bytes)
+{
+	return (address < kept->text_end && address + bytes > kept->text) ||
+	       (address < kept->pages_end && address + bytes > kept->pages);
+}
+
+static void call_at(struct qemu_plugin_insn *one, executed_t function, void *data)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(one, function, QEMU_PLUGIN_CB_NO_REGS, data);
+}
+
 static bool is_halt(const struct bytes *bytes)
 {
 	size_t i = 0;

@@ -21,7 +21,7 @@
  * Instructions are counted by translated block as it is entered. Memory is counted in lines that
  * were read or written since the table was created, without those of the objects that it was given.
  */
-#include "../../lockless/guest/ordinary.h"
+#include "ordinary.h"
 #include "watched.h"
 
 /* Thousands are many for one operation, and ten millions for a hundred thousand operations. */
@@ -43,7 +43,7 @@ static uint64_t before;	  /* and before that */
 static uint32_t lines, rings, objects, operation;
 static uint32_t last_use[(GUEST_MEMORY - OBJECTS) / LINE]; /* of an object: its operation */
 static uint8_t used[GUEST_MEMORY / LINE];
-static struct kept kept;	 /* after the first ring */
+static struct kept kept;	  /* after the first ring */
 static uint64_t bell, bell_stack; /* where the machine rings, and where it pushes before that */
 static uint64_t pushed_before, pushed_to; /* the last pushq %rax since then */
 
@@ -131,12 +131,6 @@ static void is_unusual(unsigned int cpu, void *data)
 		end(END_UNUSUAL);
 }
 
-static bool is_kept(uint64_t address, unsigned bytes)
-{
-	return (address < kept.text_end && address + bytes > kept.text) ||
-	       (address < kept.pages_end && address + bytes > kept.pages);
-}
-
 static void touched(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
 {
 	const struct qemu_plugin_hwaddr *physical = qemu_plugin_get_hwaddr(info, address);
@@ -145,7 +139,7 @@ static void touched(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addre
 	(void)cpu;
 	(void)data;
 	if (qemu_plugin_mem_is_store(info) &&
-	    is_kept(address, 1u << qemu_plugin_mem_size_shift(info)))
+	    is_kept(&kept, address, 1u << qemu_plugin_mem_size_shift(info)))
 		end(END_CHANGES);
 	if (!physical || qemu_plugin_hwaddr_is_io(physical))
 		return;
@@ -160,32 +154,26 @@ static void touched(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addre
 	last_use[at - OBJECTS / LINE] = operation;
 }
 
-static void call_at(struct qemu_plugin_insn *one, executed_t function, uint64_t data)
-{
-	qemu_plugin_register_vcpu_insn_exec_cb(one, function, QEMU_PLUGIN_CB_NO_REGS,
-					       (void *)(uintptr_t)data);
-}
-
-static void see_memory(struct qemu_plugin_insn *one, accessed_t function, uint64_t data)
+static void see_memory(struct qemu_plugin_insn *one, accessed_t function, void *data)
 {
 	qemu_plugin_register_vcpu_mem_cb(one, function, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-					 (void *)(uintptr_t)data);
+					 data);
 }
 
 static void watch(struct qemu_plugin_insn *instruction)
 {
 	struct bytes bytes = bytes_of(instruction);
-	const uint64_t here = qemu_plugin_insn_vaddr(instruction);
+	const uintptr_t here = qemu_plugin_insn_vaddr(instruction);
 
 	if (bytes.size == 2 && bytes.byte[0] == 0xe6 && bytes.byte[1] == 0xf4)
-		call_at(instruction, rung, here);
+		call_at(instruction, rung, (void *)here);
 	else if (!is_ordinary(&bytes))
-		call_at(instruction, is_unusual, 0);
+		call_at(instruction, is_unusual, NULL);
 	if (is_halt(&bytes))
-		call_at(instruction, halted, 0);
+		call_at(instruction, halted, NULL);
 	if (bytes.size == 1 && bytes.byte[0] == 0x50)
-		see_memory(instruction, pushes, here + 1);
-	see_memory(instruction, touched, 0);
+		see_memory(instruction, pushes, (void *)(here + 1));
+	see_memory(instruction, touched, NULL);
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
