@@ -18,7 +18,7 @@ from lab.sweep.toml import like
 from lab.sweep.toml.files import find, located, read, tables
 from lab.sweep.toml.lines import Path as Place
 
-CACHES = ("page", "buffer", "inode", "dentry")
+CACHES = ("page", "buffer", "inode", "dentry", "path")  # the last: of kernels with direct lookup
 SOURCES = (
     "metric:NAME", "counters:CACHE.FIELD", "simulated:RATE", "simulated:seconds", "stats:CACHE.FIELD", "cachesim:CACHE.FIELD",
     "hashcost:CACHE.instructions", "hashcost:CACHE.called", "hashcost:CACHE.code_bytes", "profile:FUNCTION[+-FUNCTION...]", "profile:FUNCTION[+-FUNCTION...]/FUNCTION*METRIC", "run:virtual_ns", "run:seconds",
@@ -190,7 +190,7 @@ class PaperHistogram(Part):
 
 class Histogram(Part):
     kernel: str
-    cache: Literal["page", "buffer", "inode", "dentry"]
+    cache: Literal["page", "buffer", "inode", "dentry", "path"]
     workload: str = ""  # the first
     title: str = ""
     paper: PaperHistogram = PaperHistogram()

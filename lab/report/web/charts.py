@@ -356,7 +356,7 @@ def _memory(section: Section) -> Iterator[Chart]:
     if len({tuple(sizes.get((place, kernel)) for kernel in kernels) for place in places}) == 1:
         places = places[:1]  # the workload does not matter
     lines = _lines(section, places)
-    named = ", ".join(about) if len(about) < len(CACHES) else "all four"
+    named = ", ".join(about) if len(about) < len(CACHES) else "all caches"
 
     def paint(all_axes: Any) -> None:
         axes = all_axes[0]

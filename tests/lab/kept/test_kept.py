@@ -16,6 +16,7 @@ from lab.kept import keep as keeping
 from lab.kept.form import Kept
 from lab.kept.keep import keep, kept_cells
 from lab.kept.report import kept_results, report_kept
+from lab.report.command import sections_of
 from lab.run import result
 from lab.sweep import command
 from lab.sweep.progress import Estimate
@@ -342,6 +343,14 @@ def test_the_page_of_results(small, tmp_path):
     assert "Measured: [so](lab/claims.md).\n\n## What all was made with\n" in shown and "**Missing" not in shown
     assert "| find | 12 bits | 20 n=20 | 20.15 s=0.07071 n=2 | 2.000 | 1.985 [1.927, 2.051] | reproduced |" in shown
     assert f"| commit | {COMMIT} | 4 |" in shown and "| libc | musl 1." in shown and "[Table \\| 1](#" in shown
+
+
+def test_the_table_of_paths_has_its_histogram():
+    """That of direct lookup, which not every kernel has: an experiment may name it like the other four."""
+    (section,) = sections_of(kept_results(["tsai-space"]), ["tsai-space"], False, True)
+    (found,) = section.histograms
+    assert sum(found.buckets) == found.report["buckets"] and found.report["objects"] > 1000, found.missing
+    assert any(one.cache == "path" for one in section.chains), "and its steps stand beside the others'"
 
 
 @pytest.mark.check
