@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.base.paths import TOP, output_folder
-from lab.check.runtests import debug_output, full_output
+from lab.check.kernels import debug_output, full_output
 from lab.guest import image
 from lab.run import machine
 from tests import draw

@@ -18,31 +18,8 @@ import pytest
 
 from lab.base.commit import head
 from lab.base.paths import TOP, LabError, output_folder
-from lab.build.configure import ConfigureError, configure
-from lab.build.kernel import build, build_lock
-
-
-def debug_output() -> str:
-    """The output folder of the debug kernel: assertions, lock-order checker, poison, and all optional rooms."""
-    return str(output_folder().parent / f"{output_folder().name}-debug")
-
-
-def full_output() -> str:
-    """The output folder of the kernel as it ships with all optional rooms that programs may need."""
-    return str(output_folder().parent / f"{output_folder().name}-full")
-
-
-def build_kernels() -> None:
-    """The kernel as it ships, that with all that programs may need, and the one that has this and all its checks."""
-    plain, full, debug = output_folder(), Path(full_output()), Path(debug_output())
-    configure(full, defconfig="full", save=True)
-    configure(debug, defconfig="full", settings=["DEBUG=y"], save=True)
-    for output in (plain, full, debug):
-        os.environ["CW_OUTPUT"] = str(output)
-        with build_lock():
-            build()
-    os.environ["CW_OUTPUT"] = str(plain)
-    os.environ["CW_BUILD"] = "no"  # a test that boots does not ask make again
+from lab.build.configure import ConfigureError
+from lab.check.kernels import build_kernels
 
 
 class Counter:

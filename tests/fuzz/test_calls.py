@@ -7,7 +7,7 @@ import os
 import pytest
 
 from lab.check.fuzz import both, calls, permissions
-from lab.check.runtests import debug_output
+from lab.check.kernels import debug_output
 
 PATIENCE = float(os.environ.get("CW_PATIENCE", "1"))
 

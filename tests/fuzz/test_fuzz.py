@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.check.fuzz import both, differences, programs, shrink
-from lab.check.runtests import debug_output
+from lab.check.kernels import debug_output
 
 
 @pytest.fixture

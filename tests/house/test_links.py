@@ -11,7 +11,7 @@ import pytest
 from lab.base.house import FLOORS, floor_of, goes_up, room_of
 from lab.base.paths import KERNEL_FOLDERS, TOP, output_folder
 from lab.check import links
-from lab.check.runtests import full_output
+from lab.check.kernels import full_output
 
 pytestmark = pytest.mark.check
 PAGE = TOP / "docs" / "kernel" / "architecture.md"

@@ -11,7 +11,7 @@ from lab.base.paths import TOP, output_folder
 from lab.base.rooms import optional_rooms
 from lab.base.syscalls import read_table
 from lab.build.configure import configure
-from lab.check.runtests import full_output
+from lab.check.kernels import full_output
 from tests.musl import static_program
 
 pytestmark = pytest.mark.check

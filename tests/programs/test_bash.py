@@ -16,7 +16,7 @@ import pexpect
 import pytest
 
 from lab.base.paths import TOP
-from lab.check.runtests import debug_output
+from lab.check.kernels import debug_output
 
 PROMPT = "ready> "
 PATIENCE = float(os.environ.get("CW_PATIENCE", "1"))

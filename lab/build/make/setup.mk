@@ -38,8 +38,7 @@ $(PYTHON_EXTRAS): $(STAMPS)/python-%: lab/build/requirements-%.txt $(PYTHON_READ
 
 # The tests' list has the others in it: one installation, since two at once would be in each other's way.
 $(PYTHON_TEST_READY): lab/build/requirements-test.txt lab/build/requirements-lab.txt lab/build/requirements-dask.txt lab/build/requirements-book.txt \
-		$(PYTHON_READY) \
-		| $(STAMPS)/packages-test
+		$(PYTHON_READY)
 	@echo "  VENV    $(VENV) (for the tests)"
 	$(Q)$(PIP_INSTALL) $<
 	@mkdir -p $(@D) && touch $@ $(PYTHON_EXTRAS)

@@ -23,7 +23,7 @@ MARK = "CW_MUTANTS_RUN"  # in the environment of all that we start: how they are
 
 PATIENCE = 3  # seconds that are left to what is asked to end
 
-BUILD_KERNELS = "from lab.check import runtests; runtests.build_kernels()"
+BUILD_KERNELS = "from lab.check import kernels; kernels.build_kernels()"
 
 
 @dataclass

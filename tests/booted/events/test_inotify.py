@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.check.runtests import full_output
+from lab.check.kernels import full_output
 from tests.musl import static_program
 
 HERE = Path(__file__).parent

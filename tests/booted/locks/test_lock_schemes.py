@@ -11,7 +11,7 @@ import pytest
 
 from lab.base.paths import TOP
 from lab.check.fuzz import both
-from lab.check.runtests import debug_output
+from lab.check.kernels import debug_output
 from tests.musl import static_program
 
 HERE = Path(__file__).parent

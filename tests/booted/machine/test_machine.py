@@ -13,7 +13,7 @@ import pytest
 
 from lab.base.paths import TOP, output_folder
 from lab.build.kernel import build_lock, kernel_image
-from lab.check.runtests import full_output
+from lab.check.kernels import full_output
 from lab.guest import iso
 from lab.guest.image import Ext2
 from lab.run import machine

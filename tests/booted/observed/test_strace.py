@@ -11,7 +11,7 @@ import pytest
 
 from lab.base import syscalls
 from lab.check import syscalls as page
-from lab.check.runtests import full_output
+from lab.check.kernels import full_output
 from tests.musl import static_program
 
 HERE = Path(__file__).parent

@@ -10,7 +10,7 @@ import pexpect
 import pytest
 
 from lab.base.paths import TOP
-from lab.check.runtests import debug_output
+from lab.check.kernels import debug_output
 from tests.musl import static_program
 
 # The lengths of the reads, and what is typed; \x04 is Ctrl-D.

@@ -13,7 +13,7 @@ import pexpect
 import pytest
 
 from lab.base.paths import TOP
-from lab.check.runtests import debug_output
+from lab.check.kernels import debug_output
 
 PROMPT = r"root@chainwalk:[^#]*# "
 
