@@ -124,7 +124,7 @@ def test_of_a_changed_kernel_what_the_caches_do_is_compared(kept, again, other):
     assert len(check(WORD, place, experiments).equal) == 2
     again["stats"] = {}
     for fault in check(WORD, place, experiments).faults:
-        assert ": page.lookups was 1000" in fault and "more than 3% off" in fault and "and 19 more" in fault
+        assert ": page.lookups was 1000" in fault and "more than 3% off" in fault and "and 24 more" in fault
         assert "not as then: the sources" in fault
 
 
