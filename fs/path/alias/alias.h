@@ -33,7 +33,8 @@ struct direct_alias {
 	struct signature text, target;
 	const struct mount *tree; /* not referenced: mount_sequence says whether it is there */
 	u64 version;		  /* of prefix.h: who may go that way */
-	u32 changes, mount_sequence;
+	u64 changes;
+	u32 mount_sequence;
 	u32 follow; /* LOOKUP_FOLLOW, if a link at the end was to be followed, or 0 */
 	bool below; /* what is absent, or no directory: the target; so the text leads nowhere */
 	struct rcu_head rcu;
@@ -63,7 +64,7 @@ static inline const struct direct_alias *alias_of(const struct lockless_walk *wa
 
 	if (!alias || signatures_differ(&alias->text, text) ||
 	    alias->follow != (walk->flags & LOOKUP_FOLLOW) ||
-	    alias->changes != (u32)atomic_read(&direct_changes.begun) ||
+	    alias->changes != (u64)atomic_read(&direct_changes.begun) ||
 	    alias->mount_sequence != walk->mount_sequence || !alias_is_of_my_tree(alias))
 		return NULL;
 	return alias;

@@ -8,7 +8,7 @@
 bool direct_nothing_changed(const struct lockless_walk *walk)
 {
 	smp_mb(); /* what was done is seen before the look: direct_change_begin() the other way */
-	return (u32)atomic_read(&direct_changes.begun) == walk->direct.changes &&
+	return (u64)atomic_read(&direct_changes.begun) == walk->direct.changes &&
 	       !read_seqcount_retry(&mount_sequence, walk->mount_sequence);
 }
 

@@ -12,7 +12,7 @@ struct direct_attempt {
 #endif
 	const char *hinted; /* the text, if it is not tried, since from's hint says that walking it
 			     * takes fewer steps; or NULL */
-	u32 changes;	    /* of the tree, that had ended when it began */
+	u64 changes;	    /* of the tree, that had ended when it began */
 	const struct dentry *start;
 	struct direct_entry *from;  /* the start's entry; NULL: it had none */
 	struct signature signature; /* of the path's text, if from is not NULL */

@@ -66,9 +66,10 @@ extern struct hash_counters path_counters[];
 	HASH_RECORD(path, operation, entry, signature_index(signature),                            \
 		    signature_top(signature) >> (64 - PATH_BITS))
 
-/* Changes of the tree, of which as many have ended when none is going on. */
+/* Changes of the tree, of which as many have ended when none is going on. An alias may have been
+ * asked for last however many changes ago: 32 bits of them come again within an hour. */
 extern struct direct_changes {
-	atomic_t begun, ended;
+	atomic64_t begun, ended;
 } direct_changes;
 
 static __always_inline u32 path_bucket(const struct signature *signature)
@@ -216,7 +217,7 @@ static __always_inline enum direct_result direct_arrive(struct lockless_walk *wa
  * direct_remember() wants to know is written down.
  */
 enum direct_result direct_find_further(struct lockless_walk *walk, struct direct_entry *from,
-				       u32 changes);
+				       u64 changes);
 
 /*
  * From where @walk has begun, look for @text, which has no slash in front: DIRECT_FOUND, and @walk
@@ -227,7 +228,7 @@ enum direct_result direct_find_further(struct lockless_walk *walk, struct direct
 static __always_inline enum direct_result direct_find(struct lockless_walk *walk, const char *text)
 {
 	/* all that is looked at is as it was then, or later */
-	u32 changes = (u32)smp_load_acquire(&direct_changes.ended.counter);
+	u64 changes = (u64)smp_load_acquire(&direct_changes.ended.counter);
 	struct direct_entry *from = direct_entry_of(walk->path.dentry, walk->path.mount);
 	struct signature *signature = &walk->direct.signature;
 

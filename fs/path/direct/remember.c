@@ -14,7 +14,7 @@
 /* ---- what is not found ----------------------------------------------------------------------- */
 
 enum direct_result direct_find_further(struct lockless_walk *walk, struct direct_entry *from,
-				       u32 changes)
+				       u64 changes)
 {
 	enum direct_result result = from ? alias_arrive(walk, from) : DIRECT_UNKNOWN;
 

@@ -3,6 +3,9 @@
  * against all that lets them lead elsewhere.
  */
 #include "hosted/interleave/programs/direct/direct.h"
+#ifdef CONFIG_DCACHE_FASTPATH
+#include "fs/path/direct/find.h"
+#endif
 
 static ino_t file_of_one, file_of_two;
 
@@ -64,6 +67,22 @@ RING_PROGRAM(direct_alias_removed, world_tmpfs, 60)
 	task_start(look_whether, "/mnt/./to");
 	task_start(make_link_anew, NULL);
 	ring_run();
+	world_unmount();
+}
+
+/* The link is replaced, and nobody asks for its alias until 2^32 changes have been made. */
+RING_PROGRAM(direct_alias_count_ends, world_tmpfs, 1)
+{
+	make_one_and_two();
+#ifdef CONFIG_DCACHE_FASTPATH
+	s64 count = atomic_read(&direct_changes.begun) + (1ll << 32);
+
+	CHECK_EQUAL(sys_symlinkat("two", AT_FDCWD, "/mnt/new"), 0);
+	move("/mnt/new", "/mnt/to", 0);
+	atomic_set(&direct_changes.begun, (__typeof__(direct_changes.begun.counter))count);
+	atomic_set(&direct_changes.ended, (__typeof__(direct_changes.ended.counter))count);
+#endif
+	leads_to("/mnt/to/file", file_of_two);
 	world_unmount();
 }
 

@@ -144,3 +144,28 @@ RING_PROGRAM(direct_both_renamed, world_tmpfs, 60)
 {
 	meet_on_both_ways(rename_for_both);
 }
+
+/* ---- the prefix cache ------------------------------------------------------------------------ */
+
+/* Of versions whose words have one set of the prefix cache, the one used least recently goes. */
+RING_PROGRAM(direct_least_recent, world_tmpfs, 1)
+{
+#ifdef CONFIG_DCACHE_FASTPATH
+	const u64 epoch = prefix_last_version >> 32 << 32, apart = KB(CONFIG_PREFIX_KB) / 4;
+
+	subject = new_stranger();
+	subject->prefix_asked = PREFIX_PATIENCE;
+	set_cred(get_cred(subject));
+	for (u64 i = 1; i <= CONFIG_PREFIX_WAYS; i++)
+		prefix_remember(epoch + i * apart);
+	for (u64 i = 1; i <= CONFIG_PREFIX_WAYS; i++)
+		CHECK(prefix_allows(subject->prefix, epoch + i * apart));
+	CHECK(prefix_allows(subject->prefix, epoch + apart));
+	prefix_remember(epoch + (CONFIG_PREFIX_WAYS + 1) * apart);
+	prefix_remember(epoch + 1); /* of another set */
+	for (u64 i = 1; i <= CONFIG_PREFIX_WAYS + 1; i++)
+		CHECK_EQUAL(prefix_allows(subject->prefix, epoch + i * apart), i != 2);
+	be_root();
+	put_cred(subject);
+#endif
+}
