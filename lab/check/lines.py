@@ -34,6 +34,9 @@ LIBRARY_LIMIT = 4_500
 SYSTEMS = "user/chainhash/others"  # the 1991 text's other systems
 SYSTEM_LIMIT = 300  # of each file
 
+# Rooms that have a limit together, in place of ROOM_LIMIT each.
+TOGETHER = {("fs/path/direct",): 1_100, ("fs/path/complete", "fs/path/negative"): 600}
+
 # Of fs/path/signature what direct lookup has if nothing else is chosen.
 SIGNATURES = tuple(f"fs/path/signature/{name}" for name in ("multilinear.[ch]", "linear.h", "bits.h", "ends.h"))
 
@@ -216,6 +219,35 @@ def count_room(room: Room) -> int:
     return lines
 
 
+def limit_of(room: Room) -> int:
+    return next((limit for names, limit in TOGETHER.items() if room.name in names), ROOM_LIMIT)
+
+
+# What the rooms of the dentry cache stand under in files of others, and the headers that name their hooks.
+DCACHE_SYMBOLS = ("DCACHE_FASTPATH", "DCACHE_COMPLETE", "DCACHE_NEGATIVE")
+DCACHE_CHOICES = re.compile(r"DCACHE_|PREFIX_SIBLINGS|PATH_SIGNATURE|DOTDOT_")
+DCACHE_HOOKS = ("fs/dcache_rooms.h", "fs/direct_hooks.h")
+
+
+def lines_touched() -> Counter[str]:
+    """By folder: lines of others that call a hook of the dentry cache's rooms, or stand under their choice (Tsai 2015, table 4)."""
+    names = {name for header in DCACHE_HOOKS for name in re.findall(r"#define (\w+)\(", (TOP / header).read_text())}
+    hook = re.compile(rf"\b(?:{'|'.join(sorted(names))})\(")
+    found: Counter[str] = Counter()
+    for name in (name for folder in KERNEL for name in files(folder)):
+        room = room_of(name)
+        if name in DCACHE_HOOKS or (room and DCACHE_CHOICES.match(room.choice)):
+            continue
+        text = code(TOP / name)
+        under = lines_under(text)
+        lines = sum(under[symbol] for symbol in DCACHE_SYMBOLS) + sum(
+            1 for line in text.splitlines() if hook.search(line)
+        )
+        if lines:
+            found["/".join(name.split("/")[:2])] += lines
+    return found
+
+
 def count_library() -> int:
     return sum(count(folder) for folder in LIBRARY)
 
@@ -233,6 +265,12 @@ def main() -> None:
     print(f"\noff by default (at most {ROOM_LIMIT} each)")
     for room in rooms():
         print(f"  {room.name:20} {count_room(room):5}   {room.choice}")
+    for together, limit in TOGETHER.items():
+        lines = sum(count_room(room) for room in rooms() if room.name in together)
+        print(f"  {' and '.join(together)}: {lines} (at most {limit})")
+    print("\nof others, what calls the dentry cache's rooms or stands under their choice")
+    for folder, lines in sorted(lines_touched().items()):
+        print(f"  {folder:20} {lines:5}")
     print()
     for folder in OTHERS:
         print(f"{folder:10} {count(folder):7}")

@@ -17,16 +17,18 @@ from lab.check.lines import (
     LIBRARY,
     LIBRARY_LIMIT,
     LIMIT,
-    ROOM_LIMIT,
     ROOMS,
     SYSTEM_LIMIT,
     SYSTEMS,
+    TOGETHER,
     Room,
     code_lines,
     count,
     count_library,
     count_room,
     files,
+    limit_of,
+    lines_touched,
     room_of,
     rooms,
 )
@@ -40,9 +42,35 @@ def test_the_kernel_is_small():
 @pytest.mark.check
 @pytest.mark.parametrize("room", rooms(), ids=lambda room: room.name)
 def test_an_optional_room_is_small_and_there(room):
-    assert 0 < count_room(room) <= ROOM_LIMIT
+    assert 0 < count_room(room) <= limit_of(room)
     for pattern in room.files:
         assert list(TOP.glob(pattern)), f"{pattern} fits nothing"
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("together", TOGETHER, ids=" ".join)
+def test_rooms_that_have_a_limit_together(together):
+    found = [count_room(room) for room in rooms() if room.name in together]
+    assert len(found) == len(together) and sum(found) <= TOGETHER[together]
+
+
+def test_the_page_has_the_directory_caches_lines():
+    """Tsai 2015, table 4: each part's own, and what it takes in files of others."""
+    page = (TOP / "docs/papers/tsai-2015.md").read_text()
+    rows = re.findall(r"^\| `([^`]+)`[^|]*\| ([\d,]+) \|$", page, re.MULTILINE)
+    shown = {name: int(number.replace(",", "")) for name, number in rows}
+    own = {room.name: count_room(room) for room in rooms()}
+    touched = lines_touched()
+    assert {name: touched[name] or own.get(name, 0) for name in shown} == shown
+    assert set(touched) < set(shown), "a folder that the page does not name"
+    parts = {room.name for room in rooms() if lines.DCACHE_CHOICES.match(room.choice)}
+    assert parts <= set(shown), "a part that the page does not name"
+
+
+def test_what_the_directory_cache_takes_of_others():
+    touched = lines_touched()
+    assert touched["fs/ext2"] and touched["fs/path"] > touched["fs/ext2"]
+    assert not touched["fs/tmpfs"] and not touched["fs/path/direct"]
 
 
 @pytest.mark.check
