@@ -1,5 +1,5 @@
 /*
- * record.c - key streams: every operation of the four caches, written to memory that the machine's
+ * record.c - key streams: every operation of the caches, written to memory that the machine's
  * host reads as a file while we run and afterwards (lab/record, docs/lab/key-streams.md).
  *
  * The memory begins with a head that always tells how much there is; records follow, of one size,

@@ -25,7 +25,7 @@ from lab.base.rooms import optional_rooms  # noqa: E402 - this is a script, whic
 WRITTEN = "/* Written by lab/build/configure.py. */"
 # What has to hold for some of hash/'s choices to be one.
 NEEDS = {
-    "SWAP_TABLE": "SWAP && !RECORD_KEYS",
+    "SWAP_TABLE": "SWAP",
     "SWAP_HASH": "SWAP_TABLE_OWN",
     "PATH_TABLE": "DCACHE_FASTPATH",
     "PATH_HASH": "DCACHE_FASTPATH",

@@ -24,7 +24,7 @@ def record_keys(
     ext2_inode: Annotated[int, typer.Option(metavar="BYTES", help="Inode size of the ext2 image.")] = 256,
     ext2_free: Annotated[int | None, typer.Option(metavar="MB", help="Free space of the ext2 image.")] = None,
 ) -> None:  # fmt: skip
-    """Run PROGRAM and keep every operation of the four caches, with its key, for ./cw replay. Exits as ./cw run does."""
+    """Run PROGRAM and keep every operation of the caches, with its key, for ./cw replay. Exits as ./cw run does."""
     from lab.build.setup import need_lab
 
     need_lab()

@@ -1,7 +1,7 @@
 /*
  * cache.h - one cache's table around objects that have a key and nothing else: what a replay has in
- * place of pages, buffers, inodes, dentries and paths. For replay.c and for the playground's engine
- * (lab/playground/wasm), so that both count alike.
+ * place of pages, buffers, inodes, dentries, swapped pages and paths. For replay.c and the engine
+ * of the playground (lab/playground/wasm), so that both count alike.
  *
  * Who includes it says which cache's it is (REPLAY_PAGE ...); it gives TABLE, T(name), struct
  * object, struct key, compare(), and one such cache: its table, objects and counters, and change().
@@ -31,6 +31,12 @@
 #define CACHE_WORDS                                                                                \
 	.number = HASH_inode, .name = "inode", .title = "Inode", .objects = "inodes",              \
 	.finder = "find_inode", .function = CONFIG_INODE_HASH, .structure = CONFIG_INODE_TABLE
+#elif defined(REPLAY_SWAP)
+#define TABLE swap_table
+#define TABLE_HEADER SWAP_TABLE_HEADER
+#define CACHE_WORDS                                                                                \
+	.number = HASH_swap, .name = "swap", .title = "Swap", .objects = "pages",                  \
+	.finder = "find_swap_page", .function = CONFIG_SWAP_HASH, .structure = CONFIG_SWAP_TABLE
 #elif defined(REPLAY_PATH)
 #define TABLE path_table
 #define TABLE_HEADER PATH_TABLE_HEADER
@@ -68,13 +74,19 @@ struct key {
 #define TABLE_OBJECT struct object
 #define TABLE_LINK link
 #define TABLE_KEY struct key
+#ifdef REPLAY_SWAP
+#define TABLE_ORDER(object) ((object)->second << 8 | (object)->first) /* mm/swap/swap.h: entries   \
+								       */
+#else
 #define TABLE_ORDER(object) ((object)->second)
+#endif
 #define TABLE_TAG(object) ((object)->first >> 16) /* of paths: fs/path/direct/find.h */
 #define TABLE_KEY_TAG(key) TABLE_TAG(key)
 #include TABLE_HEADER
 
-/* As page_compare(), buffer_compare(), inode_compare(), dentry_compare() and compare_signatures():
- * what is compared first, what counts as a compare, what the sign is. */
+/* As page_compare(), buffer_compare(), inode_compare(), dentry_compare(), compare() of
+ * mm/swap/table.c and compare_signatures(): what is compared first, what counts as a compare, what
+ * the sign is. */
 static __always_inline int compare(const struct object *object, const struct key *key)
 {
 #if defined(REPLAY_PAGE) || defined(REPLAY_BUFFER) || defined(REPLAY_INODE)
@@ -83,6 +95,13 @@ static __always_inline int compare(const struct object *object, const struct key
 	++*key->compares;
 	if (object->first != key->first)
 		return object->first < key->first ? -1 : 1;
+	return 0;
+#elif defined(REPLAY_SWAP)
+	if (object->second != key->second)
+		return object->second < key->second ? -1 : 1;
+	if (object->first != key->first)
+		return object->first < key->first ? -1 : 1;
+	++*key->compares;
 	return 0;
 #elif defined(REPLAY_PATH)
 	++*key->compares;

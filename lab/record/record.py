@@ -33,6 +33,7 @@ from lab.record.stream import (
     REMOVE,
     REPORT,
     SEED,
+    SWAP,
     Operations,
     Stream,
     has_key,
@@ -49,6 +50,7 @@ RECORD_MAGIC = b"CWRECORD"
 RECORD_HEAD = np.dtype([("magic", "S8"), ("bytes", "<u8"), ("operations", "<u8"), ("name_bytes", "<u8"), ("lost", "<u8"), ("unused", "<u8", 3)])  # fmt: skip
 RECORD = np.dtype([("cache", "u1"), ("operation", "u1"), ("cpu", "u1"), ("unused", "u1"), ("length", "<u4"), ("first", "<u8"), ("second", "<u8"), ("object", "<u8")])  # fmt: skip
 PAGE = 4096
+OWN_TABLES = {SWAP: "SWAP_TABLE_OWN", PATH: "DCACHE_FASTPATH"}  # which are there only with these
 INTERRUPTED = "interrupted"
 
 
@@ -177,7 +179,8 @@ def _take(memory: Path, size: int, result: machine.Result, options: Options, com
     if paths:  # a walk without locks looks for components, which is in no order: so none of dentries is kept
         kept &= records["cache"] != NUMBERS["dentry"]
     kinds, objects = to_kinds(records), np.zeros(len(records), np.uint32)
-    for cache in (*CACHES, PATH) if paths else CACHES:
+    own = [cache for cache, symbol in OWN_TABLES.items() if config.get(symbol) == "y"]
+    for cache in (*CACHES, *own):
         mine = kept & (records["cache"] == NUMBERS[cache])
         known = mine & has_object(kinds)
         addresses, objects[known] = np.unique(records["object"][known], return_inverse=True)

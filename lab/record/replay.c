@@ -37,6 +37,8 @@ const char *symbol_lookup(u64 address, u64 *offset)
 #define HASH(first, second, bits) buffer_hash((u32)(first), second, bits)
 #elif defined(REPLAY_INODE)
 #define HASH(first, second, bits) inode_hash((uintptr_t)(first), second, bits)
+#elif defined(REPLAY_SWAP)
+#define HASH(first, second, bits) swap_hash((u32)(first), second, bits)
 #elif defined(REPLAY_PATH)
 #define HASH(first, second, bits) path_hash(first, 0, bits)
 #else

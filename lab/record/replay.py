@@ -113,7 +113,7 @@ def replay_file(
         raise LabError(f"--repeats {repeats}: 1 to 1000")
     header = stream.read_header(path)
     stream.check_header(header, path)
-    there = [cache for cache in (*stream.CACHES, stream.PATH) if cache in header["caches"]]
+    there = [cache for cache in stream.NUMBERS if cache in header["caches"]]
     if stream.PATH in there:
         there.remove("dentry")  # of which there is nothing (docs/lab/key-streams.md)
     wanted = there if caches in ("", "all") else caches.split(",")

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from lab.base.paths import LabError
 
 MAGIC = b"CWKEYS\r\n"  # a transfer as text would change it
-VERSION, VERSION_WITH_PATHS = 1, 2  # what has no paths can be read by who does not know them
+# What has no paths, or nothing of swap, can be read by who does not know them.
+VERSION, VERSION_WITH_PATHS, VERSION_WITH_SWAP = VERSIONS = 1, 2, 3
 HEAD = struct.Struct("<8sIII")  # magic, version, bytes of JSON, checksum of all these and the JSON
 BLOCK = struct.Struct("<4s8I")  # mark, seven counts, checksum of the head up to here and of the data
 BLOCK_MARK, END_MARK = b"CWKB", b"CWKE"
@@ -32,8 +33,9 @@ OPERATIONS = 1 << 18  # in a block that we write
 LARGEST_BLOCK = 1 << 22  # in one that we read
 
 CACHES = ("page", "buffer", "inode", "dentry")
+SWAP = "swap"  # the swap cache, where it has a table of its own
 PATH = "path"  # the table of direct lookup, where there is one
-NUMBERS = {"page": 0, "buffer": 1, "inode": 2, "dentry": 3, PATH: 5}  # enum hash_cache_number of hash/cache.h
+NUMBERS = {"page": 0, "buffer": 1, "inode": 2, "dentry": 3, SWAP: 4, PATH: 5}  # enum hash_cache_number of hash/cache.h
 FIND, INSERT, REMOVE, LOOK, SEED, REPORT = range(6)
 FOUND = 8  # this bit: the find or look found its object
 CACHE_SHIFT = 4
@@ -178,8 +180,10 @@ def write(stream: Stream, path: Path) -> None:
 
 def _write(stream: Stream, file: BinaryIO) -> None:
     text = json.dumps(stream.header, indent=1, sort_keys=True).encode()
-    paths = any(np.any(block.kinds >> CACHE_SHIFT == NUMBERS[PATH]) for block in stream.blocks)
-    version = VERSION_WITH_PATHS if paths else VERSION
+    there = {int(number) for block in stream.blocks for number in np.unique(block.kinds >> CACHE_SHIFT)}
+    version = VERSION_WITH_PATHS if NUMBERS[PATH] in there else VERSION
+    if NUMBERS[SWAP] in there:
+        version = VERSION_WITH_SWAP
     start = HEAD.pack(MAGIC, version, len(text), 0)[:-4]
     file.write(start + struct.pack("<I", zlib.crc32(text, zlib.crc32(start))) + text)
     for number, block in enumerate(stream.blocks):
@@ -236,10 +240,10 @@ def _read_head(file: BinaryIO) -> dict[str, Any]:
     if len(start) < HEAD.size:
         raise Bad("the key stream is cut: it ends in its head")
     _, version, length, checksum = HEAD.unpack(start)
-    if version not in (VERSION, VERSION_WITH_PATHS):
+    if version not in VERSIONS:
         raise Bad(
-            f"a key stream of version {version}; this ./cw reads versions {VERSION} and {VERSION_WITH_PATHS}: take the one that wrote it, or"
-            " record again (or the file is damaged)"
+            f"a key stream of version {version}; this ./cw reads versions 1 to {VERSION_WITH_SWAP}: take the one that wrote"
+            " it, or record again (or the file is damaged)"
         )
     if length > LARGEST_HEADER:
         raise Bad("the key stream is damaged: its header cannot be so long")
@@ -311,7 +315,7 @@ def check_header(header: dict[str, Any], path: Path) -> None:
 
 def _header_fault(header: dict[str, Any]) -> str:
     caches = header.get("caches")
-    if not isinstance(caches, dict) or sorted({PATH, *caches}) != sorted([PATH, *CACHES]):
+    if not isinstance(caches, dict) or {SWAP, PATH, *caches} != {SWAP, PATH, *CACHES}:
         return "does not tell of the four caches"
     if (
         header.get("word") not in (32, 64)

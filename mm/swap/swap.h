@@ -190,3 +190,23 @@ void swap_shmem_read(void); /* a page that is no swap cache's has been read. Any
 enum swap_locking { SWAP_UNLOCK, SWAP_LOCK };
 int mm_set_locked(struct mm *mm, u64 start, u64 end, enum swap_locking locking);
 u64 mm_locked_pages(struct mm *mm);
+
+/* ---- a table of its own counts each operation, and where keys are recorded writes it ----------
+ */
+
+#ifdef CONFIG_RECORD_KEYS
+#define SWAP_COUNT_FIND(page, entry, steps, compares)                                              \
+	do {                                                                                       \
+		HASH_COUNT_FIND(swap, page, steps, compares);                                      \
+		HASH_RECORD(swap, HASH_FIND, page, swap_type(entry), swap_slot(entry));            \
+	} while (0)
+#define SWAP_COUNT(counter, operation, page)                                                       \
+	do {                                                                                       \
+		HASH_COUNT(swap, counter, 1);                                                      \
+		HASH_RECORD(swap, operation, page, swap_type((page)->index),                       \
+			    swap_slot((page)->index));                                             \
+	} while (0)
+#else
+#define SWAP_COUNT_FIND(page, entry, ...) HASH_COUNT_FIND(swap, page, __VA_ARGS__)
+#define SWAP_COUNT(counter, operation, page) HASH_COUNT(swap, counter, 1)
+#endif

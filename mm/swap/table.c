@@ -69,7 +69,7 @@ static inline struct page *find(u32 bucket, u64 entry)
 	const struct swap_key key = {entry, &compares};
 	struct page *page = swap_table_find(&table, &root, bucket, &key, compare, &steps);
 
-	HASH_COUNT_FIND(swap, page, steps, compares);
+	SWAP_COUNT_FIND(page, entry, steps, compares);
 	if (page)
 		get_page(page);
 	return page;
@@ -78,7 +78,7 @@ static inline struct page *find(u32 bucket, u64 entry)
 static inline void insert(u32 bucket, struct page *page)
 {
 	swap_table_insert(&table, &root, bucket, page);
-	HASH_COUNT(swap, inserts, 1);
+	SWAP_COUNT(inserts, HASH_INSERT, page);
 }
 
 bool swap_unhash(struct page *page, enum unhashed when)
@@ -90,7 +90,7 @@ bool swap_unhash(struct page *page, enum unhashed when)
 	bool used = when == UNHASH_UNUSED && atomic_read(&page->refcount) != 2;
 	if (!used) {
 		swap_table_remove(&table, &root, bucket, page);
-		HASH_COUNT(swap, removes, 1);
+		SWAP_COUNT(removes, HASH_REMOVE, page);
 	}
 	unlock_bucket(bucket);
 	return !used;

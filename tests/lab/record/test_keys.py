@@ -48,6 +48,12 @@ KERNELS = {
 PATHS_JOB = (
     f"{TREES}; for i in 1 2 3; do find /root -newer /root/d3/sub; mv /root/d3 /root/d3$i; mv /root/d3$i /root/d3; done"
 )
+# Two areas, of which the first is soon full, and a program that fills more memory than there is and looks at it again.
+SWAPPING_JOB = (
+    "for size in 8 64; do dd if=/dev/zero of=/swap$size bs=1M count=$size && mkswap /swap$size && swapon /swap$size || exit 1;"
+    " done 2>/dev/null >/dev/null; dd if=/dev/zero bs=80M count=1 | md5sum"
+)
+SWAPPING = {"swapping": ["SWAP=y", "SWAP_TABLE=rbtree"]}
 PATHS = {"paths": ["DCACHE_FASTPATH=y", "DCACHE_SYMLINK_ALIAS=y", "PATH_TABLE=tagged", "PATH_HASH=wyhash"]}
 
 
@@ -72,7 +78,7 @@ def recorded(cw, tmp_path_factory, monkeypatch):
             said = path.with_suffix(".said")
             if path.exists():
                 return path, said.read_text()
-            sets = [word for setting in (KERNELS | PATHS)[kernel] for word in ("--set", setting)]
+            sets = [word for setting in (KERNELS | PATHS | SWAPPING)[kernel] for word in ("--set", setting)]
             result = cw(
                 "record", "--quiet", "--mem", "96M", "--timeout", "200", *sets, *options, "--cmdline", SMALL, "--output", path,
                 "--", "/bin/sh", "-c", script, timeout=900,
@@ -133,6 +139,25 @@ def test_lookups_of_whole_paths_are_replayed(recorded, cw):
     assert {row["structure"] for row in found} == {"chained", "tagged"}
     assert {(row["hits"], row["misses"]) for row in found} == {(kernel["hits"], kernel["misses"])}
     assert cw("replay", path, "--cache", "dentry").returncode != 0
+
+
+@pytest.mark.turns(4)
+@pytest.mark.builds("a kernel that records swap")
+def test_a_swap_cache_with_a_table_of_its_own_is_replayed(recorded, cw):
+    """In a tree, where the order of areas and slots is seen; in chains, with functions that take them apart."""
+    path, _ = recorded("swapping", SWAPPING_JOB, "filled", "--mem", "64M+disk", "--ext2-free", "80")
+    source = stream.read(path)
+    assert list(source.header["caches"]) == [*stream.CACHES, stream.SWAP] and path.read_bytes()[8] == 3
+    text = cw("replay", path).stdout.decode()
+    assert text.count(" equal\n") == 5, text
+    ours, kernel = replayed(path, stream.SWAP), source.header["caches"][stream.SWAP]["report"]
+    assert ours.report == kernel and kernel["structure"] == "rbtree" and kernel["trees"] <= 1
+    assert min(kernel[name] for name in ("hits", "misses", "inserts", "removes")) > 1000, kernel
+    assert sorted(set(source.of_cache(stream.SWAP).first.tolist())) == [0, 1]
+    options = ("--cache", "swap", "--tables", "all", "--functions", "all", "--bits", 11, "--repeats", 1, "--json")
+    found = json.loads(cw("replay", path, *options).stdout)
+    assert {row["function"] for row in found if row["structure"] == "chained"} == set(load_choose().functions("swap"))
+    assert {(row["hits"], row["compares"]) for row in found} == {(kernel["hits"], kernel["compares"])}
 
 
 @pytest.mark.builds("a kernel that records paths")
@@ -363,7 +388,7 @@ def test_reasons(file, tmp_path):
         (b"\x7fELF" + bytes(100), "no key stream"),
         (data.replace(b"\r\n", b"\n", 1), "as by a transfer that takes it for text"),
         (data + b"x", "behind the key stream's end"),
-        (data[:8] + struct.pack("<I", 3) + data[12:], "version 3"),
+        (data[:8] + struct.pack("<I", 9) + data[12:], "version 9"),
         (data[:-40], "cut"),
     ):
         path.write_bytes(content)
