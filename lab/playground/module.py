@@ -23,7 +23,7 @@ from lab.base.paths import TOP, LabError, output_folder
 from lab.build.setup import need_playground
 
 HERE = Path(__file__).parent / "wasm"
-CACHES = ("page", "buffer", "inode", "dentry")  # those that key streams are of
+CACHES = ("page", "buffer", "inode", "dentry", "swap", "path")  # those that have a table, of their own or by choice
 WORDS = (64, 32)
 FLAGS = (
     "--target=wasm32", "-mbulk-memory", "-std=gnu11", "-O2", "-ffreestanding", "-fno-strict-aliasing", "-fno-strict-overflow",
@@ -70,6 +70,12 @@ def structures(cache: str) -> dict[str, dict[str, str]]:
     }
 
 
+def own_table(cache: str) -> tuple[tuple[str, str], ...]:
+    """What gives @cache a table, and so a function, of its own."""
+    table = f"{cache.upper()}_TABLE"
+    return () if cache == "name" else ((table, "chained"),) if load_choose().DEFAULTS[table] != "chained" else ()
+
+
 def parts() -> list[Part]:
     """All objects but base.c's."""
     found = []
@@ -77,11 +83,13 @@ def parts() -> list[Part]:
         for name, function in functions(cache).items():
             for word in WORDS:
                 symbol = function["symbols"][str(word)]
-                defines = (f"-DFUNCTION_{cache.upper()}", f"-DFUNCTION={symbol}")
-                found.append(Part(symbol, "function.c", ((f"{cache.upper()}_HASH", name),), defines, word))
+                settings = (*own_table(cache), (f"{cache.upper()}_HASH", name))
+                found.append(
+                    Part(symbol, "function.c", settings, (f"-DFUNCTION_{cache.upper()}", f"-DFUNCTION={symbol}"), word)
+                )
     for cache in CACHES:
         for name, structure in structures(cache).items():
-            defines = (f"-DREPLAY_{cache.upper()}", f"-DENGINE={structure['engine']}")
+            defines = (f"-DREPLAY_{cache.upper()}", f"-DREPLAY_{name.upper()}", f"-DENGINE={structure['engine']}")
             found.append(Part(structure["engine"], "engine.c", ((f"{cache.upper()}_TABLE", name),), defines))
     return found
 
@@ -128,7 +136,7 @@ def _compiled(part: Part, folder: Path) -> Path:
     (generated / "hash_functions.h").write_text(choose.functions_header(settings))
     made = folder / f"{part.symbol}.o"
     command = ["clang", *FLAGS, f"-DCONFIG_HASH_WORD={part.word}", *part.defines, f"-I{generated.parent}"]
-    what = " ".join(value for _, value in part.settings) or part.source
+    what = " ".join(value for _, value in part.settings[-1:]) or part.source
     _run([*command, "-c", "-o", str(made), str(HERE / part.source)], f"{what} cannot be compiled for the playground")
     return made
 

@@ -60,7 +60,8 @@ def _header(path: Path) -> dict[str, Any]:
 
 def _described(one: Recording) -> dict[str, Any]:
     caches = _header(one.keys)["caches"]
-    objects = {cache: entry["objects"] for cache, entry in caches.items()}
+    there = [cache for cache in module.CACHES if caches.get(cache, {}).get("operations")]
+    objects = {cache: caches[cache]["objects"] for cache in there}
     return {"name": one.name, "about": one.about, "objects": objects}
 
 

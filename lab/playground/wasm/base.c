@@ -84,13 +84,15 @@ void kfree(const void *object)
 
 void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes)
 {
-	void *buckets = heap_take(cache->entries * entry_bytes);
+	/* An entry is made of pointers, which in the kernel have 8 bytes. That much is taken here,
+	 * too: in a bucket of tagged.h numbers of 8 bytes stand between them. */
+	u64 bytes = cache->entries * entry_bytes * 8 / sizeof(void *);
+	void *buckets = heap_take(bytes);
 
 	if (!buckets)
 		panic("no memory for a table of %llu buckets", cache->entries);
 	cache->bits = (unsigned)ilog2(cache->entries);
-	/* An entry is made of pointers, which in the kernel have 8 bytes. */
-	cache->bytes = cache->entries * entry_bytes * 8 / sizeof(void *);
+	cache->bytes = bytes;
 	return buckets;
 }
 

@@ -15,6 +15,22 @@
 
 #define ENGINE_PASTE_(a, b) a##_##b
 #define ENGINE_PASTE(a, b) ENGINE_PASTE_(a, b)
+/* What of a key's second word its bucket depends on: a path's is for comparing alone
+ * (fs/path/direct/find.h). */
+#ifdef REPLAY_PATH
+#define HASHED_SECOND(second) 0
+#else
+#define HASHED_SECOND(second) (second)
+#endif
+
+/* A bucket that has places, and chains behind them (hash/table/tagged.h), takes the memory of eight
+ * others: so many more are asked for. */
+#ifdef REPLAY_TAGGED
+#define WORDS_BITS 3
+#else
+#define WORDS_BITS 0
+#endif
+
 #define E(name) __attribute__((visibility("default"), used)) ENGINE_PASTE(ENGINE, name)
 
 static bucket_function bucket_function_given;
@@ -43,7 +59,7 @@ bool E(begin)(u32 bits, u32 object_count, u32 root_count, bucket_function functi
 	cache.function = function_name;
 	cache.rule = "replay";
 	cache.bytes = 0;
-	cache.entries = 1ull << bits; /* for hash_cache_create() */
+	cache.entries = 1ull << (bits + WORDS_BITS); /* for hash_cache_create() */
 	for (u32 i = 0; i < root_count; i++)
 		T(root_init)(&roots[i]);
 	T(create)(&table, &cache);
@@ -62,7 +78,9 @@ static __always_inline u32 bucket_of(const struct operation *from, u64 *second)
 #ifdef REPLAY_DENTRY
 	*second = name_function_given(from->first, from->name, from->length);
 #endif
-	return cache.trees ? 0 : bucket_function_given(from->first, *second, cache.bits);
+	if (cache.trees)
+		return 0;
+	return bucket_function_given(from->first, HASHED_SECOND(*second), cache.bits);
 }
 
 /* NULL, or what is wrong. */
@@ -138,6 +156,29 @@ static int compare_all(const struct object *object, const struct key *key)
 	return 1;
 }
 
+/* All of @bucket, of which what the walk of @key visits is shown already. */
+static void show_bucket(u32 bucket, const struct key *key)
+{
+#ifdef REPLAY_TAGGED
+	/* A walk leaves out what has another tag: those come behind. */
+	u32 visited = min(trace.length, (u32)SHOWN);
+
+	for (struct object *at = NULL; (at = T(next)(&table, bucket, at));) {
+		bool shown = false;
+
+		for (u32 i = 0; i < visited && !shown; i++)
+			shown = trace.chain[i].object == (u32)(at - objects);
+		if (!shown)
+			show(at);
+	}
+#else
+	u64 walked = 0;
+
+	trace.length = 0;
+	T(find)(&table, &roots[0], bucket, key, compare_all, &walked);
+#endif
+}
+
 /*
  * Where operation @at leads in the table as it is now: the walk of its key, and in a table of
  * buckets all of its chain. Changes nothing and counts nothing.
@@ -158,10 +199,8 @@ struct trace *E(trace)(u32 at)
 	key = (struct key){from->first, second, from->name, from->length, &ignored};
 	T(find)(&table, root, trace.bucket, &key, compare_shown, &walked);
 	trace.walked = (u32)walked;
-	if (!cache.trees) {
-		trace.length = 0;
-		T(find)(&table, root, trace.bucket, &key, compare_all, &walked);
-	}
+	if (!cache.trees)
+		show_bucket(trace.bucket, &key);
 	return &trace;
 }
 

@@ -23,6 +23,10 @@ EXPORTED u32 FUNCTION(u64 first, u64 second, u32 bits)
 	return buffer_hash((u32)first, second, bits);
 #elif defined(FUNCTION_INODE)
 	return inode_hash(first, second, bits);
+#elif defined(FUNCTION_SWAP)
+	return swap_hash((u32)first, second, bits);
+#elif defined(FUNCTION_PATH)
+	return path_hash(first, second, bits);
 #else
 	return dentry_hash(first, (u32)second, bits);
 #endif

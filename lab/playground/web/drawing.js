@@ -126,6 +126,10 @@ export function keyText(cache, key) {
 		return `disk ${key.first >> 8n}:${key.first & 255n}, block ${grouped(Number(key.second))}`;
 	case "inode":
 		return `inode ${grouped(Number(key.second))}`;
+	case "swap":
+		return `swap area ${key.first}, slot ${grouped(Number(key.second))}`;
+	case "path":
+		return `path ${key.first.toString(16).padStart(6, "0")} ${(key.second >> 40n).toString(16).padStart(6, "0")}…`;
 	}
 	return `${key.name} in ${address}`;
 }

@@ -9,7 +9,7 @@ import { judge, showField, verdictOf } from "./formula/field.js";
 import { parseFormula } from "./formula/formula.js";
 import { Panel } from "./panel.js";
 import { Player, speedText } from "./player.js";
-import { addressOf, firstChoice, isPossible, SIDES, SPEEDS, stateOf } from "./state.js";
+import { addressOf, cacheOf, firstChoice, hasKeys, isPossible, SIDES, SPEEDS, stateOf, streamOf } from "./state.js";
 import { CACHES, readStream } from "./stream.js";
 import { element, grouped } from "./drawing.js";
 
@@ -56,7 +56,7 @@ class Playground {
 	async open(file) {
 		try {
 			const stream = await readStream(new Uint8Array(await file.arrayBuffer()));
-			const objects = Object.fromEntries(CACHES.map((cache) => [cache, stream.header.caches[cache].objects]));
+			const objects = Object.fromEntries(Object.keys(stream.caches).map((cache) => [cache, stream.header.caches[cache].objects]));
 			const name = `own ${this.page.streams.length}`;
 			this.page.streams.push({ name, about: file.name, objects, own: true });
 			this.streams.set(name, Promise.resolve(stream));
@@ -70,7 +70,6 @@ class Playground {
 
 	offerStream(name, about) {
 		find("stream").append(element("option", { value: name }, about));
-		find("field-heads").append(element("th", { scope: "col" }, about.endsWith(".keys") ? about : name));
 	}
 
 	/* Show @state from its first operation to its position. */
@@ -134,12 +133,21 @@ class Playground {
 
 	/* Another stream or cache: what cannot be kept begins as a fresh page does. */
 	turnTo(change) {
-		const state = { ...this.state, ...change, at: 0 };
+		const wanted = { ...this.state, ...change, at: 0 };
+		const stream = change.cache ? streamOf(this.page, wanted.stream, wanted.cache) : wanted.stream;
+		const state = { ...wanted, stream, cache: cacheOf(this.page, stream, wanted.cache) };
+		this.sayTurned(wanted, state);
 		for (const side of SIDES) {
 			const fresh = firstChoice(this.page, state, side), kept = { ...state[side], bits: fresh.bits };
 			state[side] = isPossible(this.page, state.cache, kept) ? kept : fresh;
 		}
 		return this.show(state);
+	}
+
+	/* Not every stream has keys of every cache: what had to change for what was @wanted. */
+	sayTurned(wanted, { stream, cache }) {
+		find("turned").hidden = stream === wanted.stream && cache === wanted.cache;
+		find("turned").textContent = stream !== wanted.stream ? `The other stream had no keys of the ${cache} cache: this one has.` : `This stream has no keys of the ${wanted.cache} cache.`;
 	}
 
 	/* ---- what one sees ------------------------------------------------------------------------- */
@@ -249,12 +257,13 @@ class Playground {
 		const button = find("judge"), choice = this.state.a, { cache } = this.state;
 		button.disabled = true;
 		this.player.pause();
-		const streams = await Promise.all(this.page.streams.map(({ name }) => this.stream(name)));
+		const having = this.page.streams.filter(({ name }) => hasKeys(this.page, name, cache));
+		const streams = await Promise.all(having.map(({ name }) => this.stream(name)));
 		const progress = (done, of) => (find("verdict").textContent = `${done} of ${of} …`);
 		try {
 			const rows = await judge(this.module, this.page.plugins, streams, cache, choice, this.editor.compiled, progress);
 			find("field").hidden = false;
-			showField(find("ranks"), rows);
+			showField(find("field-heads"), find("ranks"), having.map(({ name, about, own }) => (own ? about : name)), rows);
 			find("verdict").textContent = verdictOf(rows, choice.bits);
 		} catch (error) {
 			find("verdict").textContent = error.message;

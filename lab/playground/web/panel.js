@@ -55,15 +55,21 @@ export class Panel {
 		this.engine.begin(choice, formula);
 		const trees = (this.trees = "trees" in this.engine.report()); /* then there is no function, and no size */
 		for (const name of ["size", "function", "word"]) this.part(name).disabled = trees;
-		this.part("buckets-said").textContent = trees ? "a tree for each file" : grouped(2 ** choice.bits);
+		this.part("buckets-said").textContent = trees ? this.tree("a tree for each file", "one tree") : grouped(2 ** choice.bits);
 		this.part("size").setAttribute("aria-valuetext", `${grouped(2 ** choice.bits)} buckets`);
 		this.part("about").textContent = this.about(choice);
 	}
 
 	about(choice) {
 		const { functions, structures } = this.page.plugins.caches[this.cache];
-		if (this.trees) return structures[choice.structure].about;
-		return choice.function === "formula" ? "What is typed below." : functions[choice.function].about;
+		const structure = choice.structure === "chained" ? "" : structures[choice.structure].about;
+		if (this.trees) return structure;
+		return `${choice.function === "formula" ? "What is typed below." : functions[choice.function].about} ${structure}`;
+	}
+
+	/* Of trees: pages have one for each file, and swap has one. */
+	tree(ofFiles, one) {
+		return this.cache === "page" ? ofFiles : one;
 	}
 
 	/* Draw all of it as it is now; while it plays without the words for a screen reader. */
@@ -97,7 +103,7 @@ export class Panel {
 	/* The operation in words. */
 	sentence(trace, found, trees) {
 		const kind = trace.kind & 7, key = keyText(this.cache, trace.key);
-		const where = trees ? "the file's tree" : `bucket ${grouped(trace.bucket)}`;
+		const where = trees ? this.tree("the file's tree", "the tree") : `bucket ${grouped(trace.bucket)}`;
 		if (kind === INSERT || kind === REMOVE) return `${KINDS[kind]} ${key}: ${where}.`;
 		const number = ORDINALS[trace.walked] ? `the ${ORDINALS[trace.walked]}` : `number ${trace.walked}`;
 		if (found) return `${KINDS[kind]} of ${key}: ${where}, found as ${number} visited.`;

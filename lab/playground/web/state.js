@@ -14,6 +14,8 @@ const FORMULAS = {
 	buffer: "block * 9",
 	inode: "top(number * golden)",
 	dentry: "mixed = hash + parent / 64;\nmixed ^ mixed >> bits",
+	swap: "slot ^ slot >> bits",
+	path: "index ^ index >> 12",
 };
 
 /* The table in which each object would have about a bucket of its own. */
@@ -32,12 +34,28 @@ export function firstState(page) {
 	return state;
 }
 
+/* The stream @name, as the page holds it. */
+export const streamNamed = (page, name) => page.streams.find((one) => one.name === name);
+
+/* Does the stream @name have keys of @cache? */
+export const hasKeys = (page, name, cache) => Object.hasOwn(streamNamed(page, name).objects, cache);
+
+/* A cache that the stream @name has keys of: @cache, if it has. */
+export function cacheOf(page, name, cache) {
+	return hasKeys(page, name, cache) ? cache : Object.keys(streamNamed(page, name).objects).at(-1);
+}
+
+/* A stream that has keys of @cache: @name, if it has. */
+export function streamOf(page, name, cache) {
+	return hasKeys(page, name, cache) ? name : page.streams.find((one) => hasKeys(page, one.name, cache))?.name ?? name;
+}
+
 /* What a side begins with, in the state's cache and stream. */
 export function firstChoice(page, state, side) {
 	const { caches, defaults } = page.plugins, second = side === "b" && "linux-2.2" in caches[state.cache].functions;
 	return {
 		function: second ? "linux-2.2" : defaults[state.cache], structure: "chained", word: second ? 32 : 64,
-		bits: fittingBits(page.streams.find((one) => one.name === state.stream).objects[state.cache]),
+		bits: fittingBits(streamNamed(page, state.stream).objects[state.cache]),
 		names: second && "linux-2.2" in page.plugins.names ? "linux-2.2" : defaults.name,
 	};
 }
@@ -64,9 +82,10 @@ export function addressOf(state) {
 /* The state that the address's part @text describes. */
 export function stateOf(text, page) {
 	const part = new URLSearchParams(text.replace(/^#/, "")), state = firstState(page);
-	const chosen = page.streams.find((one) => one.name === part.get("stream"));
-	if (chosen) state.stream = chosen.name;
 	if (Object.hasOwn(page.plugins.caches, part.get("cache"))) state.cache = part.get("cache");
+	const chosen = streamNamed(page, part.get("stream"));
+	if (chosen) state.stream = chosen.name;
+	state.cache = cacheOf(page, state.stream, state.cache);
 	const speed = Number(part.get("speed")), at = Number(part.get("at"));
 	if (SPEEDS.includes(speed)) state.speed = speed;
 	if (Number.isInteger(at) && at > 0) state.at = at;

@@ -5,10 +5,11 @@
  * would take seconds, and the engine wants bytes anyway.
  */
 
-export const CACHES = ["page", "buffer", "inode", "dentry"];
+/* By their numbers in a file. The last two are there in few streams: swap with a table of its own, whole paths. */
+export const CACHES = ["page", "buffer", "inode", "dentry", "swap", "path"];
 export const FIND = 0, INSERT = 1, REMOVE = 2, LOOK = 3, REPORT = 5, FOUND = 8;
 const DENTRY = 3;
-const BLOCK_HEAD = 36;
+const BLOCK_HEAD = 36, VERSIONS = 3;
 
 /* All of @bytes decompressed, zlib's format. */
 async function inflated(bytes) {
@@ -105,12 +106,12 @@ function packed(name, cache, entry) {
 	};
 }
 
-/* The stream in @bytes: its header, and its caches by name. Throws a sentence when it is none. */
+/* The stream in @bytes: its header, and by name the caches that it has keys of. Throws a sentence when it is none. */
 export async function readStream(bytes) {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const magic = String.fromCharCode(...bytes.subarray(0, 8));
 	if (magic !== "CWKEYS\r\n") throw new Error("This is no key stream: ./cw record makes one.");
-	if (view.getUint32(8, true) !== 1) throw new Error("This key stream is of another version.");
+	if (!(view.getUint32(8, true) <= VERSIONS)) throw new Error("This key stream is of another version.");
 	const size = view.getUint32(12, true);
 	const header = JSON.parse(new TextDecoder().decode(bytes.subarray(20, 20 + size)));
 	const caches = CACHES.map(emptyCache);
@@ -124,6 +125,7 @@ export async function readStream(bytes) {
 		sortOut(await inflated(bytes.subarray(at + BLOCK_HEAD, at + BLOCK_HEAD + data)), counts, caches);
 		at += BLOCK_HEAD + data;
 	}
-	const sorted = CACHES.map((name, number) => [name, packed(name, caches[number], header.caches[name])]);
+	const there = CACHES.filter((name) => header.caches[name]?.operations);
+	const sorted = there.map((name) => [name, packed(name, caches[CACHES.indexOf(name)], header.caches[name])]);
 	return { header, caches: Object.fromEntries(sorted) };
 }

@@ -156,6 +156,52 @@ def test_a_link_from_anywhere_does_no_harm(visit, address):
     assert at(page) > 0 or "formula" in page.locator("#fault").inner_text()
 
 
+def test_a_cache_without_keys_in_a_stream_brings_another_stream(visit):
+    """And the other way round; who cannot see it hears it."""
+    page = visit("#stream=git&cache=dentry&a=linux-2.2,chained,8,32,linux-2.2")
+    stream, turned = page.locator("#stream"), page.locator("#turned")
+    chosen = page.get_by_role("radio", name="swap")
+    page.get_by_role("radio", name="dentry").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => playground.playground.state.cache === 'swap'")
+    assert stream.input_value() == "swap" and chosen.is_checked()
+    assert "had no keys of the swap cache" in turned.inner_text() and turned.get_attribute("role") == "status"
+    page.get_by_role("radio", name="buffer").check(force=True)
+    page.wait_for_function("() => playground.playground.state.cache === 'buffer'")
+    assert stream.input_value() == "swap" and turned.is_hidden()
+    page.get_by_role("radio", name="swap").check(force=True)
+    page.wait_for_function("() => playground.playground.state.cache === 'swap'")
+    page.select_option("#stream", "git")
+    page.wait_for_function("() => playground.playground.state.cache === 'dentry'")
+    assert turned.inner_text() == "This stream has no keys of the swap cache."
+    # A link that asks for both at once.
+    page = visit("#stream=paths&cache=swap")
+    assert page.evaluate("[playground.playground.state.stream, playground.playground.state.cache]") == ["paths", "path"]
+
+
+def test_a_tagged_bucket_is_shown_with_all_that_is_in_it(visit):
+    """What has another tag is not visited, and stands behind what is."""
+    page = visit("#stream=paths&cache=path&at=12000&a=untransformed,tagged,5,64,linux-6.1")
+    counted = (
+        "(() => { const c = playground.playground.panels.a.engine.counters(); return c.hit_steps + c.miss_steps; })()"
+    )
+    seen = set()
+    for _ in range(40):
+        before = page.evaluate(counted)
+        page.keyboard.press("ArrowRight")
+        told = page.locator("#side-a [data-part=walk]").inner_text()
+        bucket, objects = page.evaluate("""(() => {
+            const { engine } = playground.playground.panels.a, trace = engine.trace(engine.position - 1);
+            return [engine.sizes()[trace.bucket], trace.chain.map((one) => one.object)];
+        })()""")
+        assert len(set(objects)) == len(objects) == bucket, told
+        if told.startswith("Lookup"):
+            visited = page.locator("#side-a .chain .visited").count() + page.locator("#side-a .chain .found").count()
+            assert page.evaluate(counted) - before == visited, told
+            seen.add((visited, bucket))
+    assert any(visited < bucket for visited, bucket in seen) and max(bucket for _, bucket in seen) > 7, seen
+
+
 def test_a_formula_is_checked_while_it_is_typed_and_watched(visit, tmp_path):
     page = visit("#stream=find&cache=buffer&at=5000&a=fibonacci,chained,9,64,linux-6.1")
     page.fill("#formula", "block / (device - 1)")

@@ -5,6 +5,8 @@ import { compileFormula, headerOf } from "./emit.js";
 import { CONSTANTS, FormulaError, FUNCTIONS, KEYS, parseFormula } from "./formula.js";
 import { element } from "../drawing.js";
 
+/* What a kernel needs besides that has a table of this cache. */
+const NEEDED = { swap: "--set SWAP=y --set SWAP_TABLE=chained ", path: "--defconfig tsai " };
 const PATIENCE = 250; /* milliseconds after the last key until what is typed is taken */
 
 export class Editor {
@@ -75,6 +77,6 @@ export class Editor {
 		const link = element("a", { href: url, download: `${name}.h` });
 		link.click();
 		URL.revokeObjectURL(url);
-		this.part("where").textContent = `Put ${name}.h into hash/${this.cache}/ and run: ./cw run --set ${this.cache.toUpperCase()}_HASH=${name} -- find / -xdev`;
+		this.part("where").textContent = `Put ${name}.h into hash/${this.cache}/ and run: ./cw run ${NEEDED[this.cache] ?? ""}--set ${this.cache.toUpperCase()}_HASH=${name} -- find / -xdev`;
 	}
 }

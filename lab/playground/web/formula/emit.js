@@ -8,6 +8,7 @@ import { constant, KEYS, LEVELS } from "./formula.js";
 const PARAMETERS = {
 	page: "uintptr_t inode, u64 offset", buffer: "u32 device, u64 block",
 	inode: "uintptr_t superblock, u64 number", dentry: "uintptr_t parent, u32 hash",
+	swap: "u32 type, u64 slot", path: "u64 index, u64 space",
 };
 
 /* ---- as WebAssembly ---------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@ import { element, grouped } from "../drawing.js";
 const pause = () => new Promise((go) => setTimeout(go));
 
 /*
- * Every function of @cache and @formula (compiled) on each of @streams (stream.js; with names),
+ * Every function of @cache and @formula (compiled) on each of @streams (stream.js; all have its keys),
  * in chains of 2^@choice.bits buckets. Calls @onProgress(done, of). Returns rows, best first:
  * {name, steps: [a lookup, by stream], z: [by stream], rank, score}; the score is the mean over
  * the streams of steps by those of the best there.
@@ -37,8 +37,9 @@ export async function judge(module, plugins, streams, cache, choice, formula, on
 	return rows;
 }
 
-/* The rows in a table's body, the formula's own marked. */
-export function showField(body, rows) {
+/* The rows in a table's body, the formula's own marked; above them in @heads what a column is of, streams by @names. */
+export function showField(heads, body, names, rows) {
+	heads.replaceChildren(...["rank", "function", "score", ...names].map((name) => element("th", { scope: "col" }, name)));
 	const worst = Math.max(...rows.map((row) => row.score));
 	body.replaceChildren(...rows.map((row) => {
 		const mine = row.name === "formula";

@@ -16,6 +16,8 @@ export const KEYS = {
 	page: [["inode", "address of the file's inode"], ["offset", "place in the file, in bytes"]],
 	buffer: [["device", "number of the disk", true], ["block", "number of the block"]],
 	inode: [["superblock", "address of the superblock"], ["number", "number of the inode"]],
+	swap: [["type", "number of the swap area", true], ["slot", "place in the area, in pages"]],
+	path: [["index", "24 bits of the path's signature"], ["space", "nothing: all paths have a zero here"]],
 	dentry: [["parent", "address of the folder's dentry"], ["hash", "hash of the name", true]],
 };
 /* Loosest first. */
