@@ -62,9 +62,10 @@ export class Panel {
 
 	about(choice) {
 		const { functions, structures } = this.page.plugins.caches[this.cache];
-		const structure = choice.structure === "chained" ? "" : structures[choice.structure].about;
-		if (this.trees) return structure;
-		return `${choice.function === "formula" ? "What is typed below." : functions[choice.function].about} ${structure}`;
+		const ofStructure = structures[choice.structure].about;
+		if (this.trees) return ofStructure;
+		const ofFunction = choice.function === "formula" ? "What is typed below." : functions[choice.function].about;
+		return choice.structure === "chained" ? ofFunction : `${ofFunction} In ${choice.structure}: ${ofStructure}`;
 	}
 
 	/* Of trees: pages have one for each file, and swap has one. */
