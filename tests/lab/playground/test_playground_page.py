@@ -181,7 +181,7 @@ def test_a_cache_without_keys_in_a_stream_brings_another_stream(visit):
 
 def test_a_tagged_bucket_is_shown_with_all_that_is_in_it(visit):
     """What has another tag is not visited, and stands behind what is."""
-    page = visit("#stream=paths&cache=path&at=12000&a=untransformed,tagged,5,64,linux-6.1")
+    page = visit("#stream=paths&cache=path&at=12000&a=untransformed,tagged,8,64,linux-6.1")
     counted = (
         "(() => { const c = playground.playground.panels.a.engine.counters(); return c.hit_steps + c.miss_steps; })()"
     )
