@@ -2,7 +2,7 @@
 
 bubblewrap (Debian's `bubblewrap`) gives it namespaces of its own: no network, no process but its own, of the files only
 /usr and what it is shown, all read-only, a small /tmp of its own. It is another user, has no rights, and dies with this process or
-at its time-out with all that it has started. What this holds off and what not: docs/lab/grading.md.
+at its time-out, or when all that it has started use too much memory (memory.py), with all of that. What this holds off and what not: docs/lab/grading.md.
 
 Nothing that comes out is believed, and nothing here says "wrong": callers judge.
 """
@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.base.paths import LabError
+from lab.grade import memory
 
 # For a grader that runs as root: a number that nobody else has. In the sandbox everybody is GUEST.
 OUTSIDE_USER, GUEST = 61017, 1000
@@ -53,11 +54,13 @@ class Limits:
     output: int  # bytes of standard output: one more, and it is killed
     scratch: int = 16 << 20  # bytes of /tmp
     files: int = 64  # open at a time
+    together: int = 1 << 30  # bytes of memory that all processes have at a time
+    shares: bool = False  # it may map memory that it shares with others: a machine does, whose plugin looks into it
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a program in the sandbox ended: `exit` with a status, `signal` (its number), `timeout`, or `output` (too much).
+    """How a program in the sandbox ended: `exit` with a status, `signal` (its number), `timeout`, or too much: `output`, `memory`.
 
     bubblewrap says 128 + n of signal n, as of who ends with that status: which of them it was nobody can tell."""
 
@@ -72,8 +75,8 @@ class Outcome:
 
     @property
     def slow(self) -> bool:
-        """It used up a time limit."""
-        return self.kind == "timeout" or (self.kind == "signal" and self.status in USED_UP)
+        """It used up a limit, and would again."""
+        return self.kind in ("timeout", "memory") or (self.kind == "signal" and self.status in USED_UP)
 
     def why(self, limits: Limits, hidden: bool) -> str:
         """In words for who handed it in. @hidden: what it was asked is not to come out, and a status, a signal, or how much of a
@@ -84,6 +87,8 @@ class Outcome:
             return f"it did not end within {limits.seconds:.0f} seconds"
         if self.kind == "output":
             return "it wrote more than it was asked for"
+        if self.kind == "memory":
+            return f"it used more than {limits.together >> 20:,} MB of memory, all its processes together"
         if self.kind == "signal":
             names = {4: "undefined behaviour or an abort", 6: "it aborted", 8: "a division by zero", 9: "it used up its processor time or memory",
                      11: "an access to memory that is not there", 24: "it used up its processor time", 25: "it wrote too large a file", 31: "a forbidden call"}  # fmt: skip
@@ -110,17 +115,22 @@ def run(
     if _stopped.is_set():
         raise Stopped
     reader, writer = os.pipe()
+    refused = memory.filter_for(limits.shares)
+    told = [writer] if refused is None else [writer, refused]
     try:
-        words = [*_bubblewrap(limits, shown or {}, kept or {}, writer), "--", *_limited(command, limits)]
+        words = _bubblewrap(limits, shown or {}, kept or {}, writer) + (
+            ["--seccomp", str(refused)] if len(told) > 1 else []
+        )
         process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(writer,), start_new_session=True,
-            env={"PATH": "/usr/bin:/bin"}, cwd="/", **_as_another_user(),
+            [*words, "--", *_limited(command, limits)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            pass_fds=told, start_new_session=True, env={"PATH": "/usr/bin:/bin"}, cwd="/", **_as_another_user(),
         )  # fmt: skip
     except FileNotFoundError:
         os.close(reader)
         raise LabError(f"bubblewrap (bwrap) is missing. {HINTS}") from None
     finally:
-        os.close(writer)
+        for one in told:
+            os.close(one)
     with process, os.fdopen(reader, "rb") as status:
         _running.add(process)
         try:
@@ -131,13 +141,13 @@ def run(
             _running.discard(process)
         if _stopped.is_set():
             raise Stopped
-        told = _exit_code(status.read())
+        code_told = _exit_code(status.read())
     text = "".join(c if c.isprintable() or c in "\n\t" else "?" for c in said.decode(errors="replace"))
     if ended != "exit":
         return Outcome(ended, 0, output, text)
-    if told is None and process.returncode != -9:
+    if code_told is None and process.returncode != -9:
         raise LabError(f"the sandbox cannot be made: {text.strip()}\n{HINTS}")
-    code = 137 if told is None else told
+    code = 137 if code_told is None else code_told
     return Outcome("signal", code - 128, output, text) if code - 128 in FATAL else Outcome("exit", code, output, text)
 
 
@@ -253,7 +263,7 @@ def _limited(command: Sequence[str], limits: Limits) -> list[str]:
 
 def _converse(process: subprocess.Popen[bytes], limits: Limits, given: bytes) -> tuple[str, bytes, bytes]:
     """Hand @given in, take what comes out: how it ended, standard output, standard error."""
-    deadline = time.monotonic() + limits.seconds
+    deadline, watch = time.monotonic() + limits.seconds, memory.Watch(process.pid, limits.together)
     output, said, left = bytearray(), bytearray(), memoryview(given)
     assert process.stdin and process.stdout and process.stderr
     with selectors.DefaultSelector() as selector:
@@ -265,7 +275,9 @@ def _converse(process: subprocess.Popen[bytes], limits: Limits, given: bytes) ->
         while selector.get_map():
             if time.monotonic() > deadline:
                 return "timeout", bytes(output), bytes(said)
-            for key, _ in selector.select(0.5):
+            if watch.too_much():
+                return "memory", bytes(output), bytes(said)
+            for key, _ in selector.select(memory.EVERY):
                 if key.data is None:
                     left = _hand_in(process, left)
                     over = not left
@@ -279,9 +291,12 @@ def _converse(process: subprocess.Popen[bytes], limits: Limits, given: bytes) ->
                     key.fileobj.close()  # type: ignore[union-attr]
                 if len(output) > limits.output:
                     return "output", bytes(output[: limits.output]), bytes(said)
-        # Both are closed; that it goes on all the same helps it to nothing.
+    # Both are closed; that it goes on all the same helps it to nothing.
+    while time.monotonic() < deadline:
+        if watch.too_much():
+            return "memory", bytes(output), bytes(said)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(max(deadline - time.monotonic(), 0.1))
+            process.wait(memory.EVERY)
             return "exit", bytes(output), bytes(said)
     return "timeout", bytes(output), bytes(said)
 

@@ -26,7 +26,9 @@ from lab.guest.tree import Tree, base_tree
 from lab.run.options import Options
 from lab.run.own_folder import own_folder
 
-BOOT = Limits(seconds=150, cpu=90, memory=16 << 30, processes=64, file=256 << 20, output=1 << 20, files=256)
+BOOT = Limits(
+    seconds=150, cpu=90, memory=16 << 30, processes=64, file=256 << 20, output=1 << 20, files=256, shares=True
+)
 LOOK = Limits(seconds=60, cpu=30, memory=1 << 30, processes=8, file=64 << 20, output=1 << 20)
 
 LEAST_BITS, MOST_BITS = 6, 12  # of the table of buffers in the booted machine: which size it has is drawn

@@ -25,7 +25,9 @@ from lab.guest.image import Ext2
 from lab.guest.tree import base_tree
 from lab.run.options import Options
 
-BOOT = Limits(seconds=120, cpu=45, memory=16 << 30, processes=64, file=256 << 20, output=1 << 20, files=256)
+BOOT = Limits(
+    seconds=120, cpu=45, memory=16 << 30, processes=64, file=256 << 20, output=1 << 20, files=256, shares=True
+)
 FILES = 800
 USER = 1000
 LOCK = Lock()

@@ -32,7 +32,7 @@ FREED, WRITES, WAITS = range(3)
 ALL = 0xFFFFFFFF
 
 LIMITS = Limits(
-    seconds=120, cpu=80, memory=4 << 30, processes=32, file=MEMORY, output=64 << 20, scratch=MEMORY + (16 << 20), files=256
+    seconds=120, cpu=80, memory=4 << 30, processes=32, file=MEMORY, output=64 << 20, scratch=MEMORY + (16 << 20), files=256, shares=True
 )  # fmt: skip
 ENDS = {
     **machine.ENDS,

@@ -29,7 +29,7 @@ from lab.run.options import Options
 from lab.run.qemu.plugin import INSTRUCTION, plugin
 
 GUEST = Path(__file__).parent / "guest"
-BOOT = Limits(seconds=90, cpu=25, memory=16 << 30, processes=64, file=256 << 20, output=8 << 20, files=256)
+BOOT = Limits(seconds=90, cpu=25, memory=16 << 30, processes=64, file=256 << 20, output=8 << 20, files=256, shares=True)
 
 # What the Makefile has; a test compares (tests/lab/grade/lab6).
 FLAGS = (

@@ -32,10 +32,28 @@ MEMORY = 64 << 20  # guest/mailbox.h
 WATCHED = (INSTRUCTION, *(GUEST / name for name in ("watched.h", "ordinary.h", "mailbox.h")))
 
 MACHINE = Limits(
-    seconds=90, cpu=60, memory=4 << 30, processes=32, file=MEMORY, output=0, scratch=MEMORY + (16 << 20), files=256
+    seconds=90,
+    cpu=60,
+    memory=4 << 30,
+    processes=32,
+    file=MEMORY,
+    output=0,
+    scratch=MEMORY + (16 << 20),
+    files=256,
+    shares=True,
 )
-# Addresses without end: the sanitizer's shadow. What limits the process is in guest/hosted.c.
-HOSTED = Limits(seconds=40, cpu=20, memory=1 << 47, processes=2, file=1 << 16, output=0, scratch=1 << 20, files=16)
+# Addresses without end: the sanitizer's shadow. What limits each process is in guest/hosted.c.
+HOSTED = Limits(
+    seconds=40,
+    cpu=20,
+    memory=1 << 47,
+    processes=2,
+    file=1 << 16,
+    output=0,
+    scratch=1 << 20,
+    files=16,
+    together=512 << 20,
+)
 
 # enum end (guest/watched.h), with enum stopped; enum end_of_table (guest/witness.c).
 ENDS = {

@@ -94,7 +94,7 @@ def test_of_hidden_questions_no_status_is_told_that_may_be_chosen():
     """What it was asked can be in any of them."""
     exits = [sandbox.Outcome("exit", status, b"", "its own words") for status in range(1, 256)]
     killed = [sandbox.Outcome("signal", number, b"", "its own words") for number in sandbox.FATAL]
-    others = [sandbox.Outcome(kind, 0, b"", "") for kind in ("timeout", "output")]
+    others = [sandbox.Outcome(kind, 0, b"", "") for kind in ("timeout", "output", "memory")]
     assert len({one.why(LIMITS, hidden=False) for one in (*exits, *killed)}) == len(exits) + len(killed)
     said = {one.why(LIMITS, hidden=True) for one in (*exits, *killed, *others)}
     assert len(said) == 3 and not any(c.isdecimal() for one in said for c in one), said
@@ -112,6 +112,27 @@ def test_memory_files_and_processes_are_counted():
     few = python(forks, replace(LIMITS, processes=5))
     assert few.output == b"" or int(few.output) <= 5, few
     assert "Resource temporarily unavailable" in python("import os; os.fork()").said
+
+
+SEVERAL = replace(LIMITS, processes=8, cpu=5, together=100 << 20)
+
+
+@pytest.mark.parametrize("closed", ["", "os.close(1); os.close(2); "])
+def test_the_memory_of_all_processes_is_counted_together(closed):
+    """Each has a fifth of what one alone may have."""
+    outcome = python(f"import os, time; {closed}os.fork(); os.fork(); x = bytearray(50 << 20); time.sleep(8)", SEVERAL)
+    assert outcome.kind == "memory" and outcome.slow
+    assert outcome.why(SEVERAL, hidden=False) == "it used more than 100 MB of memory, all its processes together"
+    assert python("import os; os.fork(); x = bytearray(20 << 20)", SEVERAL).good
+
+
+def test_no_memory_is_taken_that_belongs_to_no_process():
+    """Segments of System V stay when nobody has them mapped; pages of a shared mapping, as long as one of them is."""
+    shared = "import mmap; mmap.mmap(-1, 1 << 20)"
+    segment = "import ctypes; print(ctypes.CDLL(None).{}(0, 1, 0o1600))"
+    assert "Operation not permitted" in python(shared).said and python(shared, replace(LIMITS, shares=True)).good
+    for call in ("shmget", "semget"):
+        assert python(segment.format(call)).output == b"-1\n"
 
 
 def test_nothing_outlives_it():

@@ -192,6 +192,30 @@ static inline long call(long number, long a, long b, long c)
 	return result;
 }
 """
+TWO = """
+#ifdef HOSTED
+static void T(two)(void)
+{
+	void *mmap(void *, size_t, int, int, int, long);
+	static bool done;
+	long child, second[2] = {1, 0};
+	char *memory;
+
+	if (done)
+		return;
+	done = true;
+	child = call(57, 0, 0, 0);
+	memory = mmap(0, 300 << 20, 3, 0x22, -1, 0);
+	for (long at = 0; at < 300 << 20; at += 4096)
+		*(volatile char *)(memory + at) = 1;
+	call(35, (long)second, 0, 0);
+	if (child == 0)
+		call(231, 0, 0, 0);
+	call(61, child, 0, 0);
+	call(11, (long)memory, 300 << 20, 0);
+}
+#endif
+"""
 TEMPLATE = '#include "hash/table/template.h"\n'
 GROWS = "\tif (table->objects > (u64)LINEAR_LOAD * table->used && table->used < table->cache->entries)\n"
 REHASH = """
@@ -297,6 +321,8 @@ WRONG: dict[str, tuple[str, set[str]]] = {
     # The ordinary process has system calls.
     "fork bomb": (changed(SOLUTION, (INSERT, CALL + INSERT), (INSERTS, INSERTS + "#ifdef HOSTED\n\tfor (;;)\n\t\tcall(57, 0, 0, 0);\n#endif\n")), {"sanitized"}),
     "memory bomb": (changed(SOLUTION, (INSERT, CALL + INSERT), (INSERTS, INSERTS + "#ifdef HOSTED\n\tvoid *malloc(size_t);\n\n\tfor (;;)\n\t\tmemset(malloc(1 << 20), 1, 1 << 20);\n#endif\n")), {"sanitized"}),
+    # Each has less than it may have; and then all goes on as if nothing had been.
+    "memory by two": (changed(SOLUTION, (INSERT, CALL + TWO + INSERT), (INSERTS, INSERTS + "#ifdef HOSTED\n\tT(two)();\n#endif\n")), {"sanitized"}),
     "takes a file in": ('__asm__(".incbin \\"/etc/passwd\\"");\n' + SOLUTION, ALL),
     "does not compile": (changed(SOLUTION, (FINDS, "\t\t++*;\n")), ALL),
 }  # fmt: skip
