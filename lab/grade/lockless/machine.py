@@ -24,7 +24,6 @@ from lab.run.qemu.plugin import plugin
 
 GUEST = Path(__file__).parent / "guest"
 MEMORY = machine.MEMORY
-SEGMENTS = 50
 SEEN = np.dtype([("program", "<u4"), ("run", "<u4"), ("task", "<u4"), ("operation", "<u4"), ("began", "<u8"), ("ended", "<u8"), ("answer", "<u8"), ("accesses", "<u8")])  # fmt: skip
 SEGMENT = np.dtype([("task", "<u4"), ("accesses", "<u4"), ("operations", "<u4")])
 SCHEDULE, FAULT = 99, 100  # guest/records.h: instead of a task
@@ -32,7 +31,7 @@ FREED, WRITES, WAITS = range(3)
 ALL = 0xFFFFFFFF
 
 LIMITS = Limits(
-    seconds=120, cpu=80, memory=4 << 30, processes=32, file=MEMORY, output=64 << 20, scratch=MEMORY + (16 << 20), files=256, shares=True
+    seconds=300, cpu=80, memory=4 << 30, processes=32, file=MEMORY, output=64 << 20, scratch=MEMORY + (16 << 20), files=256, shares=True
 )  # fmt: skip
 ENDS = {
     **machine.ENDS,
@@ -55,7 +54,7 @@ PLUGIN_LOCK = Lock()
 
 @cache
 def _interleave() -> Path:
-    headers = ("tasks.h", "records.h", "schedules.h")
+    headers = ("tasks.h", "records.h", "lists.h", "schedules.h", "halves.h")
     return plugin(GUEST / "interleave.c", *machine.WATCHED, *(GUEST / name for name in headers))
 
 
@@ -107,7 +106,7 @@ def run(folder: Path, programs: list[Program], schedules: int, hidden: bool = Fa
         return Seen(runs, ENDS[outcome.status], outcome.status == 21)
     if not outcome.good:
         return Seen(runs, outcome.why(LIMITS, hidden), outcome.kind != "exit")
-    if len(runs) < len(programs) * schedules or not runs[-1].whole:
+    if len(runs) < sum(one.runs(schedules) for one in programs) or not runs[-1].whole:
         return Seen(
             runs, "the machine broke down: it went to memory that is not there, or did what no kernel may", False
         )
@@ -121,8 +120,8 @@ def _parse(output: bytes, programs: list[Program]) -> list[Run]:
         program, number, task, operation, began, ended, answer, accesses = np.frombuffer(output, SEEN, 1, at)[0].item()
         at += SEEN.itemsize
         if task == SCHEDULE:
-            segments = np.frombuffer(output[at : at + SEGMENTS * SEGMENT.itemsize], SEGMENT)[:operation]
-            at += SEGMENTS * SEGMENT.itemsize
+            segments = np.frombuffer(output[at : at + operation * SEGMENT.itemsize], SEGMENT)
+            at += operation * SEGMENT.itemsize
             runs.append(Run(program, number, [one.item() for one in segments], [], [], True))
         elif task >= FAULT:
             runs[-1].faults.append((task - FAULT, answer - 1))

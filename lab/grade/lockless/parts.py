@@ -21,7 +21,16 @@ from lab.grade.table.parts import Table
 from lab.grade.work import Judged, Refused, Work, failed
 
 made = lru_cache(maxsize=256)(programs.made)
-TASKS = ("the machine", "the one who looks", "the one who changes", "another who changes", "the machine, at rest")
+TASKS = (
+    "the machine",
+    "the one who looks",
+    "the one who changes",
+    "another who changes",
+    "the machine, at rest",
+    "all that comes between",
+)
+TOGETHER = (1, 2, 3, 5)  # Program.lists: what was done at the same time
+SHOWN = 30  # lines of each kind; others may have thousands
 FAULTS = {
     FREED: "memory is touched of an object that had been removed before any lookup still under way began: it may be freed",
     WRITES: "a lookup writes to memory that is not its own stack",
@@ -46,7 +55,7 @@ class Tasks:
         return [
             made(name, seeds.seed(self.work.lab.number, "tasks", name, i))
             for name in programs.MAKERS
-            for i in range(options["programs"])
+            for i in range(1 if name in programs.ONCE else options["programs"])
         ]
 
     def run(self, practice: int = -1) -> Seen:
@@ -77,28 +86,29 @@ class Tasks:
 
 
 def how(program: Program, run: Run) -> str:
-    """The schedule, and what was seen, for who may know it."""
+    """The schedule, and what was seen, for who may know it: its beginning, where it is long."""
     steps = [
         f"{TASKS[task + 1]}: {'all' if accesses == operations == ALL else f'{accesses} accesses' if operations == ALL else f'{operations} operations'}"
-        for task, accesses, operations in run.segments
+        for task, accesses, operations in run.segments[:SHOWN]
     ]
+    steps += ["and so on"] if len(run.segments) > SHOWN else []
     lines = [
         f"  {program.name}, run {run.number}. In turn: {'; '.join(steps) or 'one after the other'}; then the rest."
     ]
     lists = program.lists()
     for number, one in enumerate(lists):
-        if 1 <= number <= 3 and one:
-            lines.append(f"    {TASKS[number]}: {'; '.join(map(str, one))}")
+        if number in TOGETHER and one:
+            more = f"; the last two {program.again:,} times more" if number == 5 and program.again else ""
+            more = f"; and so on, {len(one):,} in all" if len(one) > SHOWN else more
+            lines.append(f"    {TASKS[number]}: {'; '.join(map(str, one[:SHOWN]))}{more}")
     lines.append(f"    before: {'; '.join(map(str, lists[0]))}")
     first = min(done.began for done in run.history)
-    for done in sorted(run.history, key=lambda one: one.began):
-        operation = lists[done.where][done.at]
-        if 1 <= done.where <= 3:
-            found = ""
-            if operation.kind == programs.FIND:
-                where = program.addresses.index(done.answer) if done.answer in program.addresses else "that is none"
-                found = f": object {where}" if done.answer else ": nothing"
-            lines.append(f"    from {done.began - first:3} to {done.ended - first:3} {operation}{found}")
+    for done in sorted((one for one in run.history if one.where in TOGETHER), key=lambda one: one.began)[:SHOWN]:
+        operation, found = lists[done.where][done.at], ""
+        if operation.kind == programs.FIND:
+            where = program.addresses.index(done.answer) if done.answer in program.addresses else "that is none"
+            found = f": object {where}" if done.answer else ": nothing"
+        lines.append(f"    from {done.began - first:3} to {done.ended - first:3} {operation}{found}")
     return "\n".join(lines)
 
 

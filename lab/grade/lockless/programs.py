@@ -16,7 +16,10 @@ from lab.grade.table.model import ASKED, FIND, INSERT, LINE, OBJECTS, REMOVE
 
 BITS = 18  # as many as the kernel's table may have
 PLACES = 0x1000000 // LINE
-HEAD = np.dtype([("seed", "<u8"), ("schedules", "<u4"), ("count", "<u4", 5)], align=True)
+WORDS = ("schedules", "way", "again")
+HEAD = np.dtype([("seed", "<u8"), *((word, "<u4") for word in WORDS), ("count", "<u4", 6)], align=True)
+DRAWN, IN_STEP, BETWEEN = range(3)  # guest/records.h: ways in which schedules come about
+STEPS, PLACES_BETWEEN = 75, 6  # how many of the second there are; at so many places of a lookup something comes between
 
 
 @dataclass(frozen=True)
@@ -44,20 +47,28 @@ class Program:
     before: list[Operation] = field(default_factory=list)
     tasks: list[list[Operation]] = field(default_factory=lambda: [[], [], []])
     after: list[Operation] = field(default_factory=list)
+    between: list[Operation] = field(default_factory=list)  # by nobody's task, in one go, while all others stand still
+    again: int = 0  # so often its last two operations are repeated
+    way: int = DRAWN
     addresses: list[int] = field(default_factory=list)
     keys: list[int] = field(default_factory=list)  # the machine's
 
     def lists(self) -> list[list[Operation]]:
         """As the plugin numbers them."""
-        return [self.before, *self.tasks, self.after]
+        return [self.before, *self.tasks, self.after, self.between]
+
+    def runs(self, schedules: int) -> int:
+        """Of so many that others have: the first is one after the other."""
+        return {DRAWN: schedules, IN_STEP: 1 + STEPS, BETWEEN: 1 + 2 * PLACES_BETWEEN}[self.way]
 
     def packed(self, schedules: int) -> bytes:
         head = np.zeros(1, HEAD)
-        counts = [len(self.before), len(self.after), *map(len, self.tasks)]
-        head["seed"], head["schedules"], head["count"] = self.seed, schedules, counts
+        counts = [len(self.before), len(self.after), *map(len, self.tasks), len(self.between)]
+        head["seed"], head["schedules"], head["count"] = self.seed, self.runs(schedules), counts
+        head["way"], head["again"] = self.way, self.again
         asked = [
             (one.kind, one.bucket, self.keys[one.key], 1, 0 if one.kind == FIND else self.addresses[one.object])
-            for one in (*self.before, *self.after, *self.tasks[0], *self.tasks[1], *self.tasks[2])
+            for one in (*self.before, *self.after, *self.tasks[0], *self.tasks[1], *self.tasks[2], *self.between)
         ]
         return head.tobytes() + np.array(asked, ASKED).tobytes()
 
@@ -196,14 +207,38 @@ def chased(maker: Maker) -> None:
 
 def to_and_fro(maker: Maker) -> None:
     """Somebody leaves the head of a chain and comes back, again and again, during one lookup of another: who gives up after a few rounds misses him."""
+    _again_and_again(maker, 12, maker.program.tasks[1])
+
+
+def without_end(maker: Maker) -> None:
+    """The same for hundreds of rounds, of which all go alike: nobody gives up so late, or he may as well not."""
+    maker.program.way = IN_STEP
+    _again_and_again(maker, maker.draw.between(150, 250), maker.program.between)
+
+
+def _again_and_again(maker: Maker, rounds: int, by: list[Operation]) -> None:
     here, there = _two(maker)
     stays, goes = maker.chain(here, 2)
     _looks(maker, [_key_of(maker, stays)])
     key, other = _key_of(maker, goes), maker.key(there)
-    for _ in range(12):
+    for _ in range(rounds):
         for to in (other, key):
-            maker.remove(maker.program.tasks[1], goes)
-            maker.insert(maker.program.tasks[1], goes, to)
+            maker.remove(by, goes)
+            maker.insert(by, goes, to)
+
+
+def counts_wrap(maker: Maker) -> None:
+    """During a lookup somebody leaves his chain, and so many others leave it, or any, that a count of up to 16 bits is what it was before: of
+    removals, of what comes in, and of both."""
+    here, there = _two(maker)
+    stays, other, goes = maker.chain(here, 3)
+    comes = maker.chain(there, 1)[0]
+    _looks(maker, [_key_of(maker, stays)])
+    between, key = maker.program.between, _key_of(maker, other)
+    for one, to in ((goes, maker.key(there)), (comes, maker.key(here)), (other, key)):
+        maker.remove(between, one)
+        maker.insert(between, one, to)
+    maker.program.way, maker.program.again = BETWEEN, (1 << 16) - 2
 
 
 def around(maker: Maker) -> None:
@@ -248,8 +283,10 @@ def two_writers(maker: Maker) -> None:
 
 
 MAKERS = {
-    "neighbours": neighbours, "appear": appear, "moved": moved, "chased": chased, "to and fro": to_and_fro, "around": around, "gone": gone, "two writers": two_writers,
+    "neighbours": neighbours, "appear": appear, "moved": moved, "chased": chased, "to and fro": to_and_fro,
+    "without end": without_end, "counts wrap": counts_wrap, "around": around, "gone": gone, "two writers": two_writers,
 }  # fmt: skip
+ONCE = ("without end", "counts wrap")  # of which one program is enough, and long
 
 
 def made(name: str, seed: int) -> Program:

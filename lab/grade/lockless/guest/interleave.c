@@ -16,62 +16,29 @@
 #include <stdlib.h>
 
 #include "../../table/guest/ordinary.h"
-#include "../../table/guest/watched.h"
-#include "records.h"
-#include "tasks.h"
-
+#include "halves.h"
+#include "lists.h"
 #include "schedules.h"
 
 #define MOST_INSTRUCTIONS 30000 /* of one operation, while nobody else does anything */
 #define MOST_AT_FIRST 20000000	/* of creating a table */
 #define MOST_OF_A_FIND 2000	/* the same of a lookup: a right one takes 200 */
-#define MOST_IN_ALL 200000000
-#define MOST_OPERATIONS 64
+#define MOST_IN_ALL 500000000
 #define MOST_ROUNDS 1000 /* in which all who are inside of an operation wait */
 #define MOST_FAULTS 4	 /* of a kind that are written down for a program */
 
-struct list {
-	struct asked asked[MOST_OPERATIONS];
-	uint32_t count, next; /* the one behind the one that is being done */
-	uint64_t began;
-	uint64_t accesses, accesses_before; /* to what is shared; when the operation began */
-	bool busy, over, waits;
-	bool touched, wrote; /* shared memory, in the operation that is being done */
-	bool waited;	     /* in it, for others: however often it looked */
-	bool met;	     /* one who could have a lock has come to his end since then */
-};
-
-static struct list before, after, tasks[TASKS];
 static struct list *main_list;
 static struct program program;
-static uint32_t programs, run, faults[FAULTS];
+static uint32_t faults[FAULTS];
 static uint32_t segment, done_accesses, done_operations;
 static unsigned current; /* task; TASKS: context 0 */
 static bool in_tasks, in_step, step_is_due, created, finding;
-static uint64_t clock_now, executed, alone; /* instructions in a row, of one operation */
+static bool in_between;	 /* context 0 is at work, and the tasks will go on */
+static uint32_t repeats; /* of the last two operations that come in between */
+static uint64_t executed, alone; /* instructions in a row, of one operation */
 static unsigned helped; /* a bit for each who changes, and whose operation is waited for */
 static uint32_t rounds;
-static uint64_t removed_at[(GUEST_MEMORY - OBJECTS) / LINE]; /* 0: may be used */
-static struct steps steps;				     /* after the first ring */
-
-static void *at(uint64_t address)
-{
-	return ram + address;
-}
-
-static void read_in(void *to, size_t size)
-{
-	if (size && fread(to, size, 1, stdin) != 1)
-		end(END_NO_MEMORY);
-}
-
-static void write_down(uint32_t task, uint32_t operation, uint64_t began, uint64_t answer,
-		       uint64_t accesses)
-{
-	struct seen seen = {programs, run, task, operation, began, ++clock_now, answer, accesses};
-
-	fwrite(&seen, sizeof(seen), 1, stdout);
-}
+static struct steps steps;	/* after the first ring */
 
 static void fault(enum fault kind)
 {
@@ -83,7 +50,7 @@ static void fault(enum fault kind)
 
 static void begin_run(void)
 {
-	before.next = after.next = 0;
+	before.next = after.next = between.next = repeats = 0;
 	main_list = &before;
 	for (struct list *list = tasks; list < tasks + TASKS; list++) {
 		list->next = 0;
@@ -91,20 +58,13 @@ static void begin_run(void)
 		list->busy = list->waits = list->touched = list->wrote = false;
 		list->over = !list->count;
 	}
+	memset(late, 0, sizeof(late));
 	segment_count = 0; /* one after the other */
 	if (run)
-		draw_schedule(tasks[0].count == 1, tasks[2].count > 0);
+		draw_schedule(&program, tasks[0].count == 1, tasks[2].count > 0);
 	segment = done_accesses = done_operations = rounds = helped = 0;
 	write_down(SEEN_SCHEDULE, segment_count, 0, 0, 0);
-	fwrite(segments, sizeof(segments), 1, stdout);
-}
-
-static void read_list(struct list *list, uint32_t count)
-{
-	if (count > MOST_OPERATIONS)
-		end(END_NO_MEMORY);
-	list->count = count;
-	read_in(list->asked, count * sizeof(struct asked));
+	fwrite(segments, sizeof(segments[0]), segment_count, stdout);
 }
 
 static bool next_program(void)
@@ -115,6 +75,7 @@ static bool next_program(void)
 	read_list(&after, program.count[1]);
 	for (int i = 0; i < TASKS; i++)
 		read_list(&tasks[i], program.count[2 + i]);
+	read_list(&between, program.count[2 + TASKS]);
 	memset(faults, 0, sizeof(faults));
 	drawn_from = program.seed;
 	run = 0;
@@ -155,13 +116,22 @@ static unsigned inside(void)
 	return TASKS;
 }
 
+/* Is there what context 0 has to do in between? Not while who looks may have a lock: it would wait
+ * for ever. */
+static bool between_is_due(void)
+{
+	return between.next < between.count && !tasks[0].wrote;
+}
+
 /* Whose turn it is by the schedule, also if he waits; TASKS: it has come to its end. */
 static unsigned drawn(void)
 {
 	for (; segment < segment_count; segment++, done_accesses = done_operations = 0) {
 		struct segment *one = &segments[segment];
 
-		if (!tasks[one->task].over && done_accesses < one->accesses &&
+		if (one->task == BETWEEN && done_operations < one->operations && between_is_due())
+			return BETWEEN;
+		if (one->task < TASKS && !tasks[one->task].over && done_accesses < one->accesses &&
 		    done_operations < one->operations)
 			return one->task;
 	}
@@ -169,7 +139,7 @@ static unsigned drawn(void)
 }
 
 /*
- * TASKS: all are done. Who waits keeps his turn: only until the one he waits for comes out of an
+ * TASKS: all are done, or it is context 0's turn (in_between). Who waits keeps his turn: only until the one he waits for comes out of an
  * operation does that one go on instead. So nobody's waiting lets others do all that they have to
  * do before him.
  */
@@ -182,6 +152,9 @@ static unsigned choose(void)
 		if (helped & 1u << i && can_go_on(i))
 			return i;
 	turn = drawn();
+	in_between = turn == BETWEEN;
+	if (in_between)
+		return TASKS;
 	if (turn == TASKS && current < TASKS && !tasks[current].over)
 		turn = current;
 	if (turn < TASKS && can_go_on(turn))
@@ -194,6 +167,7 @@ static unsigned choose(void)
 			return i;
 		all_over = all_over && tasks[i].over;
 	}
+	in_between = all_over && between_is_due();
 	if (all_over)
 		return TASKS;
 	if (++rounds > MOST_ROUNDS)
@@ -208,6 +182,8 @@ static void go_on(bool from_main)
 	unsigned chosen = choose();
 	uint32_t *next = at(NEXT);
 
+	if (chosen < TASKS)
+		second_half(chosen);
 	if (chosen == current && !from_main) {
 		*next = 0;
 		return;
@@ -220,42 +196,6 @@ static void go_on(bool from_main)
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
-
-static uint64_t *removed(uint64_t object)
-{
-	static uint64_t nothing;
-
-	nothing = 0;
-	return object >= OBJECTS && object < GUEST_MEMORY ? &removed_at[(object - OBJECTS) / LINE]
-							  : &nothing;
-}
-
-static void finish(struct list *list, uint32_t number, uint64_t answer)
-{
-	const struct asked *asked = &list->asked[list->next - 1];
-
-	write_down(number, list->next - 1, list->began, answer,
-		   list->waited ? 0 : list->accesses - list->accesses_before);
-	if (asked->kind == ASK_REMOVE)
-		*removed(asked->object) = clock_now;
-	for (unsigned i = 0; i < TASKS; i++)
-		tasks[i].met |= list->wrote || (list->touched && list != &tasks[0]);
-	list->busy = list->touched = list->wrote = false;
-}
-
-static bool hand_over(struct list *list, struct asked *to)
-{
-	if (list->next == list->count)
-		return false;
-	*to = list->asked[list->next++];
-	if (to->kind == ASK_INSERT)
-		*removed(to->object) = 0;
-	list->began = ++clock_now;
-	list->accesses_before = list->accesses;
-	list->busy = true;
-	list->met = list->waited = false;
-	return true;
-}
 
 static void task_rang(void)
 {
@@ -274,6 +214,23 @@ static void task_rang(void)
 	alone = 0;
 }
 
+/* The next of what comes in between; false: so many have been done, or all. */
+static bool hand_over_between(struct mailbox *mailbox)
+{
+	if (between.busy) {
+		finish(&between, 2 + TASKS, mailbox->answer);
+		done_operations++;
+	}
+	if (segment < segment_count && done_operations >= segments[segment].operations)
+		return false;
+	if (hand_over(&between, &mailbox->asked))
+		return true;
+	if (repeats / 2 == again(&program))
+		return false;
+	mailbox->asked = between.asked[between.count - 2 + repeats++ % 2];
+	return true;
+}
+
 static void main_rang(void)
 {
 	struct mailbox *mailbox = at(MAILBOX);
@@ -289,6 +246,12 @@ static void main_rang(void)
 		if (!next_program())
 			end(0);
 		begin_run();
+	}
+	if (in_between) {
+		in_between = hand_over_between(mailbox);
+		if (!in_between)
+			mailbox->asked = (struct asked){.kind = ASK_GO_ON};
+		return;
 	}
 	if (main_list->busy)
 		finish(main_list, main_list == &before ? 0 : 1 + TASKS, mailbox->answer);
@@ -328,12 +291,13 @@ static void executes(unsigned int cpu, void *address)
 		end(END_ENDLESS);
 	if (was_due && here != steps.step)
 		end(END_UNSTEPPED);
+	read_first.bytes = 0;
 	in_step = here >= steps.begin && here < steps.end;
 	step_is_due = in_tasks && !in_step;
 	if (created && here == steps.enter && !in_tasks) {
-		in_tasks = true;
 		current = TASKS;
 		go_on(true);
+		in_tasks = current < TASKS;
 	} else if (here == steps.step && was_due) {
 		go_on(false);
 		in_tasks = current < TASKS;
@@ -401,21 +365,23 @@ static bool is_freed(uint64_t address)
 
 	if (!since)
 		return false;
-	for (struct list *list = tasks; in_tasks && list < tasks + TASKS; list++)
+	for (struct list *list = tasks; (in_tasks || in_between) && list < tasks + TASKS; list++)
 		if (list->busy && list->began < since &&
 		    list->asked[list->next - 1].kind == ASK_FIND)
 			return false;
 	return true;
 }
 
-static void accesses(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+/* @locked: no other processor comes between what this instruction reads and what it writes. */
+static void accesses(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void *locked)
 {
+	const unsigned bytes = 1u << qemu_plugin_mem_size_shift(info);
+	const bool writes = qemu_plugin_mem_is_store(info);
+
 	(void)cpu;
-	(void)data;
 	if (in_step || !created)
 		return;
-	if (qemu_plugin_mem_is_store(info) &&
-	    is_kept(&steps.kept, address, 1u << qemu_plugin_mem_size_shift(info)))
+	if (writes && is_kept(&steps.kept, address, bytes))
 		end(END_OWN);
 	if (address >= OWN && address < OWN_END) {
 		const uint64_t stack = STACKS + current * (uint64_t)STACK_BYTES;
@@ -434,7 +400,11 @@ static void accesses(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t addr
 	tasks[current].accesses++;
 	tasks[current].touched = true;
 	done_accesses += in_turn();
-	if (!finding || !qemu_plugin_mem_is_store(info))
+	if (writes && !locked)
+		put_off(current, address, bytes);
+	else if (!writes && !locked && in_turn() && done_accesses == segments[segment].accesses)
+		stop_half_way(address, bytes);
+	if (!finding || !writes)
 		return;
 	tasks[current].wrote = true;
 	fault(FAULT_WRITES);
@@ -468,7 +438,8 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 		if (is_halt(&bytes))
 			call_at(one, halted, NULL);
 		qemu_plugin_register_vcpu_mem_cb(one, accesses, QEMU_PLUGIN_CB_NO_REGS,
-						 QEMU_PLUGIN_MEM_RW, NULL);
+						 QEMU_PLUGIN_MEM_RW,
+						 is_locked(bytes) ? (void *)1 : NULL);
 	}
 }
 

@@ -12,10 +12,14 @@ enum fault { FAULT_FREED, FAULT_WRITES, FAULT_WAITS, FAULTS };
 #define SEEN_SCHEDULE 99 /* a record of this task: what comes is of another run */
 #define SEEN_FAULT 100	 /* and up: an enum fault, of the task that is its `operation` */
 
+/* How schedules come about: drawn; in step, all of a few; by what comes in between. */
+enum way { WAY_DRAWN, WAY_IN_STEP, WAY_BETWEEN };
+
 struct program {
 	uint64_t seed;
-	uint32_t schedules;
-	uint32_t count[2 + TASKS]; /* operations before, after, and of each task */
+	uint32_t schedules, way;
+	uint32_t again; /* so often the last two operations that come in between are repeated */
+	uint32_t count[3 + TASKS]; /* operations before, after, of each task, and in between */
 };
 
 struct seen {

@@ -6,7 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MOST_SEGMENTS 50
+#include "lists.h"
+
+#define MOST_SEGMENTS 2048
+#define FEW_SEGMENTS 50
+#define BETWEEN (TASKS + 1) /* a segment's task: context 0 */
 #define ALL (~0u)
 
 /* One task does so many accesses to shared memory, or so many operations. */
@@ -61,24 +65,60 @@ static void draw_pieces(uint32_t writer, bool two_writers)
  * left, so many after he has come back. If that is one round of the lookup, all its rounds go
  * alike.
  */
-static void draw_steps(uint32_t writer)
+static void add_steps(uint32_t writer, uint32_t first, uint32_t there, uint32_t gone, uint32_t most)
 {
-	const uint32_t there = 1 + draw(5), gone = 1 + draw(5);
-
 	segment_count = 0;
-	add(0, there + draw(3), ALL);
-	while (segment_count + 2 <= MOST_SEGMENTS) {
+	add(0, first, ALL);
+	while (segment_count + 2 <= most) {
 		add(writer, ALL, 2);
 		add(0, segment_count / 2 % 2 ? gone : there, ALL);
 	}
 }
 
+static void draw_steps(uint32_t writer)
+{
+	const uint32_t there = 1 + draw(5), gone = 1 + draw(5);
+
+	add_steps(writer, there + draw(3), there, gone, FEW_SEGMENTS);
+}
+
+/* The same to the end of what comes in between, by all such steps. */
+static void all_steps(uint32_t number)
+{
+	const uint32_t there = 1 + number % 5, gone = 1 + number / 5 % 5;
+
+	add_steps(BETWEEN, there + number / 25 % 3, there, gone, MOST_SEGMENTS);
+}
+
+/* How often is repeated what comes in between? If the rest removes one, or none, in this bucket. */
+static uint32_t again(const struct program *of)
+{
+	return run ? of->again - run % 2 : 0;
+}
+
+/* Wherever a lookup may stand, two runs for each place. */
+static void come_between(uint32_t number)
+{
+	segment_count = 0;
+	add(0, 1 + number / 2, ALL);
+	add(BETWEEN, ALL, ALL);
+	add(0, ALL, ALL);
+}
+
 /* Task 0 looks, the others change. */
-static void draw_schedule(bool one_lookup, bool two_writers)
+static void draw_schedule(const struct program *of, bool one_lookup, bool two_writers)
 {
 	const uint32_t writer = two_writers && draw(2) ? 2 : 1, kind = draw(10);
 	uint32_t few;
 
+	if (of->way == WAY_IN_STEP) {
+		all_steps(run - 1);
+		return;
+	}
+	if (of->way == WAY_BETWEEN) {
+		come_between(run - 1);
+		return;
+	}
 	if (one_lookup && draw(2)) {
 		draw_steps(writer);
 		return;

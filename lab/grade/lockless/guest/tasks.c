@@ -127,11 +127,11 @@ void serve(void)
 
 		ring();
 		asked = mailbox->asked;
-		if (asked.kind != ASK_RUN) {
+		if (asked.kind != ASK_RUN && asked.kind != ASK_GO_ON) {
 			mailbox->answer = answer_to(&asked);
 			continue;
 		}
-		for (unsigned i = 1; i <= TASKS; i++)
+		for (unsigned i = 1; i <= TASKS && asked.kind == ASK_RUN; i++)
 			begin_task(i);
 		contexts_enter();
 	}

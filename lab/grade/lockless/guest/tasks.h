@@ -30,5 +30,6 @@ struct steps {
 	struct kept kept;
 };
 
-#define ASK_RUN 5 /* of context 0: let the tasks run until they have nothing more to do */
+/* Of context 0: let the tasks run until they have nothing more to do; let them go on. */
+enum ask_tasks { ASK_RUN = 5, ASK_GO_ON };
 #endif

@@ -124,13 +124,56 @@ static __maybe_unused void T(create)(struct TABLE *table, struct hash_cache *cac
 }
 """
 
-RIGHT = {"an odd end": SOLUTION, "removals are counted": COUNTED, "ends in its own head": HEADS}
 
-TENTH = changed(
-    SOLUTION,
-    (BEGIN, "\tunsigned rounds = 0;\n\n" + BEGIN),
-    (END, "\t} while (link != T(end_of)(bucket) && ++rounds < 10);\n"),
-)
+def gives_up(rounds: int) -> str:
+    return changed(
+        SOLUTION,
+        (BEGIN, "\tunsigned rounds = 0;\n\n" + BEGIN),
+        (END, f"\t}} while (link != T(end_of)(bucket) && ++rounds < {rounds});\n"),
+    )
+
+
+TENTH = gives_up(10)
+
+
+def counted(word: str, adds: str = "\t__atomic_fetch_add(&table->removals, 1, __ATOMIC_RELEASE);\n") -> str:
+    return changed(
+        COUNTED,
+        ("u64 removals", f"{word} removals"),
+        ("u64 before", f"{word} before"),
+        ("\t__atomic_fetch_add(&table->removals, 1, __ATOMIC_RELEASE);\n", adds),
+    )
+
+
+# A lock of its own, taken by an instruction that reads and writes; @prefix: and does so in one.
+OWN_LOCK = """static __always_inline void T(root_init)(struct T(root) * root)
+{
+}
+
+static __always_inline void T(lock)(struct TABLE *table, struct T(root) * root, u32 bucket)
+{
+	u16 was = 0;
+
+	__asm__ volatile("PREFIXcmpxchgw %w2, %1" : "+a"(was), "+m"(table->mine.state) : "r"(1) : "memory", "cc");
+	if (was)
+		spin_lock_wait(&table->mine, 0);
+}
+
+static __always_inline void T(unlock)(struct TABLE *table, struct T(root) * root, u32 bucket)
+{
+	__atomic_store_n(&table->mine.state, 0, __ATOMIC_RELEASE);
+}
+
+static __always_inline void T(lock_to_read)(struct TABLE *table, struct T(root) * root, u32 bucket)
+{
+	T(lock)(table, root, bucket);
+}
+
+static __always_inline void T(unlock_read)(struct TABLE *table, struct T(root) * root, u32 bucket)
+{
+	T(unlock)(table, root, bucket);
+}
+"""
 # So that the few accesses that matter are rarely those at which somebody comes in between.
 MUCH = "\t\t\tfor (int i = 0; i < 20; i++)\n\t\t\t\t(void)READ_ONCE(*head);\n"
 
@@ -157,6 +200,18 @@ FREE_LOCK = (
     + AT
     + ";\n\n\tfor (int i = 0; i < 24 && at < 0xc000; i++) {\n\t\tWRITE_ONCE(T(mine)[at >> 14].state, 0);\n\t\tspin_lock_wait(&T(mine)[at >> 14], 0);\n\t}\n}\n"
 )
+
+
+def own_lock(prefix: str) -> str:
+    return changed(SOLUTION, (LOCKS, OWN_LOCK.replace("PREFIX", prefix)), (FIELDS, FIELDS + "\tspinlock_t mine;\n"))
+
+
+RIGHT = {
+    "an odd end": SOLUTION,
+    "removals are counted": COUNTED,
+    "ends in its own head": HEADS,
+    "a lock of its own": own_lock("lock; "),
+}
 
 CREATED = "\tcache->table = table;\n"
 # Where it runs as a program. (In the machine that is no call of anybody's, and would end it.)
@@ -239,6 +294,17 @@ WRONG: dict[str, tuple[str, set[str]]] = {
     "an end tells four buckets apart": (changed(SOLUTION, ("(uintptr_t)bucket * 2 + 1", "(uintptr_t)(bucket & 3) * 2 + 1")), {"together"}),
     "an end tells 4096 buckets apart": (changed(SOLUTION, ("(uintptr_t)bucket * 2 + 1", "(uintptr_t)(bucket & 4095) * 2 + 1")), {"together"}),
     "gives up after the tenth round": (TENTH, {"together"}),
+    "gives up after the 140th round": (gives_up(140), {"together"}),
+    "counts removals in a byte": (counted("u8"), {"together"}),
+    "counts removals in two bytes": (counted("u16"), {"together"}),
+    "counts changes in two bytes": (
+        changed(
+            counted("u16"),
+            ("\tsmp_store_release(head, link);\n", "\t__atomic_fetch_add(&table->removals, 1, __ATOMIC_RELEASE);\n\tsmp_store_release(head, link);\n"),
+        ),
+        {"together"},
+    ),
+    "reads and writes its lock in two": (own_lock(""), RUN),
     "hides its tenth round among others": (changed(TENTH, (STEPS, STEPS + MUCH)), {"together"}),
     "hides it when somebody changes": (
         changed(
@@ -296,6 +362,8 @@ WRONG: dict[str, tuple[str, set[str]]] = {
         changed(SOLUTION, (LOCKS, LOCKS + "static char T(big)[200 << 20];\n".join(HERE)), (CREATED, CREATED + '\t__asm__ volatile("" :: "r"(&T(big)[0]));\n'.join(HERE))),
         RUN,
     ),
+    "counts no steps": (changed(SOLUTION, (STEPS, "")), {"answers"}),
+    "takes a file in": (SOLUTION + '__asm__(".incbin \\"/etc/passwd\\"");\n', ALL),
     "shifts too far": (changed(SOLUTION, (FIRST, FIRST + "\n\tif (1u << (32 + (bucket & 1)) == 3)\n\t\treturn;\n")), {"sanitized"}),
     "forks without end": (changed(SOLUTION, (LOCKS, LOCKS + FORKS), (FIRST, FIRST + "\n\tT(fork)();\n")), {"sanitized"}),
     "forgets what was put in long ago": (changed(SOLUTION, (FIELDS, FIELDS + "\tu64 inserts;\n"), (FIRST, FIRST + "\n\tif (++table->inserts == 200)\n\t\t*head = first = T(end_of)(bucket);\n")), {"answers", "sanitized", "together"}),

@@ -15,7 +15,7 @@ from lab.grade.table import build
 from lab.grade.table.model import ASKED, FIND, INSERT, REMOVE
 from tests.lab.grade.conftest import COURSE
 from tests.lab.grade.lab5.conftest import LAB
-from tests.lab.grade.lab5.submissions import CHAINED, RUN, SOLUTION, STARTER
+from tests.lab.grade.lab5.submissions import CHAINED, COUNTED, RUN, SOLUTION, STARTER, changed
 
 
 def seen_of(text: str, all_of: list[programs.Program], schedules: int) -> machine.Seen:
@@ -28,7 +28,7 @@ def seen_of(text: str, all_of: list[programs.Program], schedules: int) -> machin
 
 def test_runs_repeat_and_their_schedules_are_kept():
     """Whose turn is said to come does what it is said to do: an operation of another begins and ends within one of the one who looks."""
-    all_of = [programs.made(name, i) for i, name in enumerate(programs.MAKERS)]
+    all_of = [programs.made(name, i) for i, name in enumerate(programs.MAKERS) if name not in programs.ONCE]
     first, again = seen_of(SOLUTION, all_of, 60), seen_of(SOLUTION, all_of, 60)
     assert first == again and not first.ended and len(first.runs) == 60 * len(all_of)
     assert len({str(run.segments) for run in first.runs}) > 350
@@ -63,6 +63,25 @@ def test_every_access_is_a_place_to_stop_at():
         if run.segments and run.segments[0][0] == 0 and [d.where for d in sorted(run.history, key=lambda d: d.ended) if d.where in (1, 2)] == [2, 1]
     ]  # fmt: skip
     assert set(range(1, 8)) <= set(parted), sorted(set(parted))
+
+
+def test_what_comes_between_is_done_while_a_lookup_stands_still():
+    """By whom nobody sees: as often as is said, and two operations in each of many places of one lookup."""
+    again, wraps = (programs.made(name, 1) for name in programs.ONCE)
+    seen = seen_of(SOLUTION, [again], 5)
+    assert not seen.ended and len(seen.runs) == 1 + programs.STEPS
+    inside = []
+    for run in seen.runs[1:]:
+        look = next(done for done in run.history if done.where == 1)
+        inside.append(
+            sum(look.began < done.began and done.ended < look.ended for done in run.history if done.where == 5)
+        )
+    assert max(inside) == len(again.between) > 500 and sum(number > 0 for number in inside) > 40, inside
+    narrow = changed(COUNTED, ("u64 removals", "u16 removals"), ("u64 before", "u16 before"))
+    seen = seen_of(narrow, [wraps], 5)
+    assert [programs.wrong_lookup(wraps, run.history) for run in seen.runs].count(None) < len(seen.runs)
+    wraps.again -= 2
+    assert not any(programs.wrong_lookup(wraps, run.history) for run in seen_of(narrow, [wraps], 5).runs)
 
 
 def history(*times: tuple[int, int, int, int, int]) -> list[Done]:
@@ -105,11 +124,12 @@ def test_programs_are_what_a_cache_may_do(name):
     for seed in range(20):
         program = programs.made(name, seed)
         assert program.packed(1) == programs.made(name, seed).packed(1) != programs.made(name, seed + 100).packed(1)
-        changed = [{one.object for one in task if one.kind != FIND} for task in program.tasks]
-        assert not changed[0] and not changed[1] & changed[2] and all(one.kind == FIND for one in program.tasks[0])
+        changed = [{one.object for one in task if one.kind != FIND} for task in (*program.tasks, program.between)]
+        assert not changed[0] and not changed[1] & changed[2] and not changed[3] & (changed[1] | changed[2])
+        assert all(one.kind == FIND for one in program.tasks[0])
         assert len(set(program.keys)) == len(program.keys) and len(set(program.addresses)) == len(program.addresses)
         there: dict[int, int] = {}
-        for one in (*program.before, *program.tasks[1], *program.tasks[2], *program.after):
+        for one in (*program.before, *program.tasks[1], *program.tasks[2], *program.between, *program.after):
             if one.kind == INSERT:
                 assert one.object not in there and one.key not in there.values()
                 there[one.object] = one.key

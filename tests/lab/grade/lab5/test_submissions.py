@@ -13,6 +13,7 @@ ENDED = {
     "turns the steps off": machine.ENDS[32],
     "stops the others": machine.ENDS[33],
     "answers for the others": machine.ENDS[33],
+    "reads and writes its lock in two": machine.ENDS[34],
     "lets who looks go first": machine.ENDS[34],
     "waits for a free lock": machine.ENDS[34],
     "lets who changes go first": machine.ENDS[34],
