@@ -32,6 +32,8 @@ TOO_MANY = 4  # so many that survive leave no points
 MANY = 1 << 19
 MOST_PAIRS = 4096
 MOST_STILL = {32: 1, 16: 8}
+# By chance 32 pairs have one hash; 64 of 31 bits. More: it is no hash of 32 bits, whatever it looks like in a small table.
+MOST_MEET = 128
 
 SEEDS, NAMES_OF_EACH = 128, 4  # no two of so many keys may give the same hashes to all of these names
 
@@ -125,6 +127,10 @@ def keyed(work: Work, part: Part) -> Judged:
     except Refused as error:
         return failed(f"{error}.")
     said, begin = [], 0
+    if len(met[0, 32]) > 2 * MOST_MEET:
+        said.append(
+            f"Of {MANY:,} names, {MOST_MEET} pairs and more share their whole hash; by chance {MANY * MANY >> 33} would: it has fewer than 32 bits."
+        )
     for (shift, bits), pairs in met.items():
         mine = after[begin : begin + len(pairs)] >> np.uint32(shift) & np.uint32((1 << bits) - 1)
         begin += len(pairs)

@@ -22,7 +22,7 @@ from lab.build.kernel import build_lock
 from lab.grade import sandbox
 from lab.grade.booted import machine
 from lab.grade.booted.kernel import HOME, StandIn, copy_of_tree, prepare
-from lab.grade.function.oracle import COMPILE
+from lab.grade.function.oracle import COMPILE, UNDEFINED
 from lab.grade.sandbox import Limits
 from lab.guest.tree import base_tree
 from lab.run.options import Options
@@ -43,9 +43,10 @@ LINK = (
 )
 # 1: the file does not compile; 2: the kernel does not link with it.
 SCRIPT = f"""cd {HOME}
-gcc -I. -Iarch/x86/include -I/built/include -include /built/include/generated/autoconf.h {FLAGS} -isystem $(gcc -print-file-name=include) \
-	-c -o /out/pathcache.o /submitted/pathcache.c || exit 1
-ld {LINK} -o /out/chainwalk /built/rest.o /out/pathcache.o || exit 2
+gcc="gcc -I. -Iarch/x86/include -I/built/include -include /built/include/generated/autoconf.h {FLAGS} -isystem $(gcc -print-file-name=include)"
+$gcc $CHECKS -c -o /out/pathcache.o /submitted/pathcache.c || exit 1
+[ -z "$CHECKS" ] || $gcc -c -o /out/undefined.o /built/undefined.c || exit 3
+ld {LINK} -o /out/chainwalk /built/rest.o /out/*.o || exit 2
 strip -o /out/chainwalk.stripped /out/chainwalk || exit 2
 rm /out/chainwalk
 """
@@ -81,10 +82,21 @@ def build(folder: Path, stand_in: StandIn, text: bytes, called: str) -> str:
         source = copy_of_tree(folder, stand_in)
         shutil.copytree(stand_in.out / "include", built / "include")
         shutil.copy(stand_in.out / "rest.o", built)
+    shutil.copy(GUEST / "undefined.c", built)
     (submitted / Path(stand_in.replaces).name).write_bytes(text)
+    return _compile(folder, source, out, "", called)
+
+
+def build_checked(folder: Path, out: Path, called: str) -> str:
+    """After build() in @folder: the same with the sanitizer of undefined behaviour, which ends the machine, as @out/chainwalk.stripped."""
+    return _compile(folder, folder / "source", out, UNDEFINED, called)
+
+
+def _compile(folder: Path, source: Path, out: Path, checks: str, called: str) -> str:
     out.mkdir()
-    shown = {source: HOME, built: "/built", submitted: "/submitted"}
-    outcome = sandbox.run(["/bin/sh", "-c", SCRIPT], COMPILE, shown, {sandbox.give(out): "/out"})
+    shown = {source: HOME, folder / "built": "/built", folder / "submitted": "/submitted"}
+    script = f"CHECKS='{checks}'\n{SCRIPT}"
+    outcome = sandbox.run(["/bin/sh", "-c", script], COMPILE, shown, {sandbox.give(out): "/out"})
     if outcome.good:
         return ""
     return outcome.said.replace("/submitted/pathcache.c", called)[:1500] or outcome.why(COMPILE, False)

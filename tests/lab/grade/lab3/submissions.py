@@ -51,6 +51,10 @@ MURMUR = (
     + "\t}\n"
 )
 
+KEYED = MURMUR.replace("h = length", "h = length ^ hash_siphash_key[0]").replace(
+    "h ^= hash_take(u64, &name, &length)", "h = (h ^ hash_take(u64, &name, &length)) + hash_siphash_key[1]"
+)
+
 # Bit by bit from the top; the distance by convergents in 128 bits; sorted birthdays; SipHash-2-4.
 SECOND = (
     """
@@ -310,6 +314,13 @@ WRONG: dict[str, tuple[str, set[str]]] = {
         {"defined"},
     ),
     "the hash never ends": (hashing("\tfor (volatile int i = 0;; i++)\n\t\t;\n"), HASHED),
+    "by the clock": (hashing(MURMUR + "\treturn (u32)(h ^ hash_siphash_key[0] ^ __builtin_ia32_rdtsc());\n"), HASHED),
+    "fork bomb": (hashing("\tfor (;;)\n\t\tcall(57, 0, 0, 0);\n", CALL), HASHED),
+    # Enough for the tables in which it is tried.
+    "sixteen bits of hash": (
+        hashing(KEYED + "\treturn (u32)(h >> 40 & 0xffff) * 0x9e3779b1u;\n"),
+        {"keyed"},
+    ),
     # Answers before main(), all with what a table would like best.
     "constructor": (
         hashing(MURMUR + "\treturn (u32)(h ^ hash_siphash_key[0]);\n", CALL)

@@ -14,7 +14,8 @@ LAB = labs.find("6")
 
 IN_TURN = frozenset({"path-cpus"})
 SMALL = frozenset({"path-memory"})
-ASKED = frozenset(part.kind for part in LAB.parts) - IN_TURN - SMALL  # one machine
+CHECKED = frozenset({"path-defined"})
+ASKED = frozenset(part.kind for part in LAB.parts) - IN_TURN - SMALL - CHECKED  # one machine
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def graded(grade_text, monkeypatch):
     monkeypatch.setattr(machine, "BOOT", replace(machine.BOOT, seconds=60, cpu=5))
     once = {"storms": 1}  # one finds what there is to be found
 
-    def judge(text, kinds=ASKED | IN_TURN | SMALL, seeds=COURSE):
+    def judge(text, kinds=ASKED | IN_TURN | SMALL | CHECKED, seeds=COURSE):
         parts = [part for part in LAB.parts if part.kind in kinds | {"path-builds"}]
         parts = tuple(
             replace(part, options=part.options | once) if "storms" in part.options else part for part in parts

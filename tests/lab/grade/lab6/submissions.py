@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.base.paths import TOP
-from tests.lab.grade.lab6.conftest import ASKED, IN_TURN, SMALL
+from tests.lab.grade.lab6.conftest import ASKED, CHECKED, IN_TURN, SMALL
 
 SOLUTION = (TOP / "coursework/lab6/solution/pathcache.c").read_text()
 STARTER = (TOP / "coursework/lab6/starter/pathcache.c").read_text()
@@ -274,6 +274,21 @@ def speaks(said: str, when: str = "true", digits: int = 0) -> str:
     )  # fmt: skip
 
 
+TASKS = """static int more(void *argument)
+{
+	for (;;)
+		kthread_create(more, NULL, "more");
+}
+
+static void fill(const struct path_question *question, const struct path *place);
+
+void pathcache_fill(const struct path_question *question, const struct path *place)
+{
+	more(NULL);
+	fill(question, place);
+}
+
+static void fill("""
 HAS_CHANGED = "\thas_changed[(uintptr_t)dentry >> 6 & 4095] = 1;\n"
 INCLUDES = (
     '#include "core/lock/spinlock.h"\n',
@@ -331,6 +346,12 @@ WRONG: dict[str, tuple[str, frozenset[str], set[str]]] = {
     "with several CPUs only what never changed": (changed(SOLUTION, ("\tchanges++;\n" + FORGETS, "\tchanges++;\n" + HAS_CHANGED + FORGETS), ("static unsigned changing;", "static u8 has_changed[4096];\nstatic unsigned changing;"), ("question->stamp != changes || find(set, question)", "question->stamp != changes || find(set, question) || (nr_cpus > 1 && has_changed[(uintptr_t)place->dentry >> 6 & 4095])")), IN_TURN, {"path-cpus"}),
     "nothing in little memory": (changed(SOLUTION, (KEPT, "\tif (page_alloc_total_pages() < 10000)\n\t\tset = NULL;\n" + KEPT), INCLUDES), SMALL, {"path-memory"}),
     "nothing any more once memory was short": (changed(SOLUTION, (KEPT, KEPT_UNTIL_MANY), ("static unsigned changing;", "static bool given_up;\nstatic unsigned changing;")), SMALL, {"path-memory"}),
+    "shifts too far": (changed(SOLUTION, (KEPT, "\tif (1u << (32 + (question->credential & 1)) == 3)\n\t\treturn false;\n" + KEPT)), CHECKED, {"path-defined"}),
+    "beyond its sets": (changed(SOLUTION, ("&sets[hash % SETS];", "&sets[hash % (2 * SETS)];")), CHECKED, {"path-defined"}),
+    # Knows only what the clock likes; and what it does in front of no question, nobody counts.
+    "by the clock": (changed(SOLUTION, (KEPT, "\tif (__builtin_ia32_rdtsc() >> 7 & 3)\n\t\tset = NULL;\n" + KEPT)), ASKED, LOOKED),
+    "works where nobody asks": (changed(SOLUTION, ("\tchanging++;\n", "\tchanging++;\n\tfor (int i = 0; i < 20000; i++)\n\t\tbarrier();\n")), ASKED, {"path-little"}),
+    "starts tasks without end": (changed(SOLUTION, ('#include "core/lock/spinlock.h"\n', '#include "core/lock/spinlock.h"\n#include "core/sched/sched.h"\n'), ("void pathcache_fill(", TASKS)), ASKED, set(ASKED) - {"path-builds"}),
     "takes a file in": (SOLUTION + '__asm__(".incbin \\"/etc/passwd\\"");\n', ASKED, set(ASKED)),
     "in place of the kernel's": (SOLUTION + "int vfs_chmod(void)\n{\n\treturn 0;\n}\n", ASKED, set(ASKED)),
     "does not compile": (changed(SOLUTION, (FOUND, "\t*place = entry;\n")), ASKED, set(ASKED)),
