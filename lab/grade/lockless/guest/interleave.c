@@ -33,12 +33,12 @@ static uint32_t faults[FAULTS];
 static uint32_t segment, done_accesses, done_operations;
 static unsigned current; /* task; TASKS: context 0 */
 static bool in_tasks, in_step, step_is_due, created, finding;
-static bool in_between;	 /* context 0 is at work, and the tasks will go on */
-static uint32_t repeats; /* of the last two operations that come in between */
+static bool in_between;		 /* context 0 is at work, and the tasks will go on */
+static uint32_t repeats;	 /* of the last two operations that come in between */
 static uint64_t executed, alone; /* instructions in a row, of one operation */
-static unsigned helped; /* a bit for each who changes, and whose operation is waited for */
+static unsigned helped;		 /* a bit for each who changes, and whose operation is waited for */
 static uint32_t rounds;
-static struct steps steps;	/* after the first ring */
+static struct steps steps; /* after the first ring */
 
 static void fault(enum fault kind)
 {
@@ -139,9 +139,9 @@ static unsigned drawn(void)
 }
 
 /*
- * TASKS: all are done, or it is context 0's turn (in_between). Who waits keeps his turn: only until the one he waits for comes out of an
- * operation does that one go on instead. So nobody's waiting lets others do all that they have to
- * do before him.
+ * TASKS: all are done, or it is context 0's turn (in_between). Who waits keeps his turn: only until
+ * the one he waits for comes out of an operation does that one go on instead. So nobody's waiting
+ * lets others do all that they have to do before him.
  */
 static unsigned choose(void)
 {
