@@ -19,13 +19,15 @@ from tests.hosted import tsan
 SETTINGS = {
     "default": [],
     "others": ["DENTRY_LOCK=bucket", "INODE_LOCK=sequence", "BUFFER_LOCK=sequence", "PAGE_LOCK=sequence"],
+    "whole paths": ["DCACHE_FASTPATH=y", "DCACHE_SYMLINK_ALIAS=y", "DCACHE_COMPLETE=y", "DCACHE_NEGATIVE=y"],
 }
 CALLS = {"stat 1", "stat 2", "stat 4", "stat 8", "open+close", "pread 4K", "create+unlink", "rename", "readdir 100"}
 LOOKUPS = {"page cache", "buffer cache", "inode cache", "dentry cache"}
 
 
 @pytest.fixture(
-    scope="session", params=["default", pytest.param("others", marks=pytest.mark.builds("natively, other locks"))]
+    scope="session",
+    params=["default", *(pytest.param(n, marks=pytest.mark.builds(f"natively, {n}")) for n in list(SETTINGS)[1:])],
 )
 def program(request) -> Path:
     return native.program(SETTINGS[request.param])
@@ -36,7 +38,7 @@ def program(request) -> Path:
 )
 def watched(request) -> Path:
     """The program with the thread sanitizer."""
-    folder = output_folder().parent / f"{output_folder().name}-native-tsan-{request.param}"
+    folder = output_folder().parent / f"{output_folder().name}-native-tsan-{request.param.replace(' ', '-')}"
     folder.mkdir(parents=True, exist_ok=True)
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     command = ["make", "-s", "-f", "hosted/native/native.mk", f"-j{os.cpu_count() or 1}", "TSAN=y"]

@@ -1,0 +1,65 @@
+"""The directory cache's choices one by one (Tsai 2015), each in a kernel with all checks: who may do what, and what
+sequences of file calls come to, is what Linux has it be, and so what the plain walk does, which the other tests compare."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.check.fuzz import both, permissions, programs
+from tests.booted.lookup.test_signatures import build
+
+DIRECT = "DCACHE_FASTPATH=y"
+CHOICES = {
+    "direct lookup": [DIRECT, "PREFIX_SIBLINGS=n"],
+    "siblings": [DIRECT],
+    "aliases": [DIRECT, "DCACHE_SYMLINK_ALIAS=y"],
+    "smallest prefix cache": [DIRECT, "DCACHE_SYMLINK_ALIAS=y", "PREFIX_SIBLINGS=n", "PREFIX_KB=1", "PREFIX_WAYS=1"],
+    "looks in vain": [DIRECT, "DCACHE_FASTPATH_MISS=y"],
+    "complete": ["DCACHE_COMPLETE=y"],
+    "negative": ["DCACHE_NEGATIVE=y"],
+    "complete and negative": ["DCACHE_COMPLETE=y", "DCACHE_NEGATIVE=y"],
+    "direct and complete": [DIRECT, "DCACHE_COMPLETE=y"],
+    "direct and negative": [DIRECT, "DCACHE_NEGATIVE=y"],
+    "all, names of their own": [
+        DIRECT, "DCACHE_SYMLINK_ALIAS=y", "DCACHE_COMPLETE=y", "DCACHE_NEGATIVE=y", "PREFIX_SIBLINGS=n",
+    ],
+}  # fmt: skip
+SEQUENCES = 300
+
+
+@pytest.mark.builds
+@pytest.mark.parametrize("choice", CHOICES)
+def test_each_choice_alone_is_as_linux_has_it(tmp_path, monkeypatch, choice):
+    if why := both.cannot_judge():
+        pytest.skip(why)
+    programs.file_fuzzer(), permissions.matrix()
+    build(tmp_path, monkeypatch, "DEBUG=y", *CHOICES[choice])
+    count, wrong = permissions.compare_permissions("tmpfs")
+    assert not wrong, f"{len(wrong)} of {count} cells differ:\n" + "\n".join(wrong[:40])
+    assert count > 25000
+    for root in both.ROOTS:
+        work = both.Work(first=0, count=SEQUENCES)
+        ours = both.run_here(root, work, 1)
+        assert not ours.ended, ours.ended
+        linux = both.run_on_linux(root, work, ours.absent)
+        differ = [seed for seed in range(SEQUENCES) if ours.sums.get(seed) != linux.sums.get(seed)]
+        assert not differ, f"sequences that differ on {root}: {differ[:50]}"
+
+
+LEXICAL = """
+mkdir -p /tmp/a/b /tmp/c; echo above > /tmp/a/file; echo beside > /tmp/c/file; ln -s /tmp/a/b /tmp/c/link
+cat /tmp/c/link/../file; cat /tmp/c/link/../file; cat /tmp/c/absent/../file; cd /tmp/c; cat link/../file
+cd /tmp/c/link; cat ../file; cat .././file
+"""
+
+
+@pytest.mark.builds("lexical")
+@pytest.mark.parametrize("dotdot", ["posix", "lexical"])
+def test_what_dotdot_leads_to(cw, tmp_path, monkeypatch, dotdot):
+    """posix: to the parent of what the link leads to. lexical: the text's own, be there what may; in front it stays (Pike 2000)."""
+    build(tmp_path, monkeypatch, "DEBUG=y", DIRECT, f"DOTDOT={dotdot}")
+    result = cw("run", "--mem", "256M", "--quiet", "--timeout", "100", "--", "/bin/sh", "-c", LEXICAL, timeout=300)
+    said = result.stdout.decode(errors="replace").replace("\r", "").partition("Path cache")[0].splitlines()
+    told = [line if line in ("above", "beside") else "absent" for line in said]
+    beside = ["beside"] * 4 if dotdot == "lexical" else ["above", "above", "absent", "above"]
+    assert told == [*beside, "above", "above"], said
