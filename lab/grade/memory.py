@@ -58,11 +58,8 @@ class Watch:
 
 # struct sock_filter: code, lines to skip if so and if not, a number (linux/bpf_common.h).
 LOAD, IF_EQUAL, IF_AT_LEAST, IF_ANY, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-NUMBER, MACHINE, FOURTH = (
-    0,
-    4,
-    16 + 3 * 8,
-)  # in struct seccomp_data: the call, the machine, its fourth argument's lower half
+# Where struct seccomp_data has the call's number, the machine, and of the fourth argument the lower half.
+NUMBER, MACHINE, FOURTH = 0, 4, 16 + 3 * 8
 ALLOW, REFUSE, KILL = ((RETURN, 0, 0, what) for what in (0x7FFF0000, 0x00050001, 0x80000000))  # REFUSE: EPERM
 X86_64, FOREIGN = 0xC000003E, 0x40000000  # from this number on: calls of another kind of programs
 MMAP, SHARED = 9, 1
