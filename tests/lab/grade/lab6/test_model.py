@@ -23,7 +23,7 @@ from lab.course.draw import Draw
 from lab.grade.booted import judge as booted
 from lab.grade.paths import found, machine, parts, script, storms
 from tests.lab.grade.conftest import COURSE
-from tests.lab.grade.lab6.conftest import LAB
+from tests.lab.grade.lab6.conftest import ASKED, CHECKED, IN_TURN, LAB, SMALL
 from tests.lab.grade.lab6.submissions import SOLUTION, WRONG, changed
 
 LINUX = Path(__file__).with_name("linux.txt")
@@ -153,13 +153,14 @@ def test_feedback_tells_where_it_may_and_nothing_hidden(graded):
 
 
 def test_a_panic_tells_nothing_hidden(graded):
-    """A kernel that panics with what it is asked; who practises may read that."""
+    """A kernel that panics with what it is asked; who practises may read that, and what is asked of the one with the sanitizer."""
     tells = 'bool pathcache_find(struct path_question *question, struct path *place)\n{\n\tpanic("asked %s", question->text);\n'
     text = changed(SOLUTION, (tells.partition("\tpanic")[0], tells))
-    _, said = graded(text)
+    _, said = graded(text, ASKED | IN_TURN | SMALL)
     assert "The kernel panicked." in said and "asked " not in said.replace("asked for", "")
-    _, said = graded(text, seeds=keys.practice(1))
-    assert "the kernel panicked: asked " in said
+    for kinds, seeds in ((ASKED, keys.practice(1)), (CHECKED, COURSE)):
+        _, said = graded(text, kinds, seeds)
+        assert "the kernel panicked: asked " in said
 
 
 def test_where_the_kernel_that_walks_answers_wrongly_nobody_is_marked_down(monkeypatch):
