@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -134,6 +133,7 @@ def symbol_of(condition: str, symbols: set[str]) -> str:
     return next((name for name in (match.groups() if match else ()) if name in symbols), "")
 
 
+@cache
 def lines_under(text: str) -> Counter[str]:
     """Of C without comments: lines of code by the symbol of the innermost condition of a room that they stand in, "" for none.
 
@@ -166,6 +166,7 @@ def lines_under(text: str) -> Counter[str]:
     return found
 
 
+@cache
 def code(path: Path) -> str:
     """The text without its comments."""
     text = path.read_text(encoding="utf-8", errors="replace")
@@ -192,13 +193,14 @@ def lines_for(path: Path, symbol: str) -> int:
     return lines_under(code(path))[symbol]
 
 
-def files(folder: str) -> Iterator[str]:
+@cache
+def files(folder: str) -> tuple[str, ...]:
     """What is counted below @folder: all files of the checkout; of the kernel those that are compiled."""
     command = ["git", "-C", str(TOP), "ls-files", "--cached", "--others", "--exclude-standard", folder]
     names = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
     found = names or [str(path.relative_to(TOP)) for path in (TOP / folder).rglob("*") if path.is_file()]
     c_only = folder.split("/")[0] in KERNEL  # hash/choose.py is a tool of the build
-    yield from (name for name in found if (TOP / name).exists() and (Path(name).suffix in C_LIKE or not c_only))
+    return tuple(name for name in found if (TOP / name).exists() and (Path(name).suffix in C_LIKE or not c_only))
 
 
 def count(folder: str) -> int:
