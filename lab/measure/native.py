@@ -241,6 +241,8 @@ def as_data(figures: Figures, sides: Sequence[Side], threads: Sequence[int]) -> 
             one["without_trap"] = spread(figures.values(cell))
         else:
             one["of_linux"] = spread(figures.ratios(cell, Cell(HOST, cell.threads, cell.row, cell.place)))
+        if cell.side not in (HOST, DEFAULT):
+            one["of_default"] = spread(figures.ratios(cell, Cell(DEFAULT, cell.threads, cell.row, cell.place)))
         one["waits"] = figures.waits.get(cell, {})
         one["of_first"] = spread(figures.ratios(cell, Cell(cell.side, threads[0], cell.row, cell.place)))
         rows.append(one)
@@ -270,6 +272,7 @@ def shown_ratio(found: dict[str, float] | None) -> str:
 def columns(side: Side, count: int, first: int) -> list[str]:
     """The table's columns of @side with @count threads."""
     names = [side.name, "of Linux"] if side.name != HOST else ["Linux less traps"]
+    names += ["of default"] if side.name not in (HOST, DEFAULT) else []
     return [*names, f"of {first} thr."] if count != first else names
 
 
@@ -277,6 +280,8 @@ def words_of(one: dict[str, Any], side: Side, count: int, first: int) -> list[st
     words = [shown(one.get("without_trap" if side.name == HOST else "ns"))]
     if side.name != HOST:
         words.append(shown_ratio(one.get("of_linux")))
+    if side.name not in (HOST, DEFAULT):
+        words.append(shown_ratio(one.get("of_default")))
     return [*words, shown_ratio(one.get("of_first"))] if count != first else words
 
 

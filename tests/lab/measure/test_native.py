@@ -51,6 +51,15 @@ def test_ratios_are_of_one_round():
     assert native.behind(found, [2], [native.DEFAULT]) == []
 
 
+def test_a_second_kernel_is_held_against_the_default_one_in_the_same_round():
+    second = Side("HASH_STATS=n", Path("native"), "kernel")
+    slow, fast = ({(native.DEFAULT, "stat 8"): ns, (second.name, "stat 8"): ns / 2} for ns in (100, 40))
+    found = native.as_data(figures(slow, fast), [KERNEL, second], [1])["rows"]
+    assert [row.get("of_default") for row in found] == [None, {"median": 0.5, "low": 0.5, "high": 0.5}]
+    assert native.columns(second, 1, 1) == [second.name, "of Linux", "of default"]
+    assert native.words_of(found[1], second, 1, 1)[2] == "0.50" and len(native.words_of(found[0], KERNEL, 1, 1)) == 2
+
+
 def test_a_further_component_is_a_seventh_of_what_seven_take():
     found = figures({(native.DEFAULT, "stat 1"): 10, (native.DEFAULT, "stat 8"): 45}, {(native.DEFAULT, "stat 1"): 10})
     assert native.per_component(found, native.DEFAULT, 1, "same") == [5]
