@@ -51,6 +51,14 @@
 	.finder = "d_lookup", .function = CONFIG_DENTRY_HASH, .structure = CONFIG_DENTRY_TABLE
 #endif
 
+/* A bucket that has places, and chains behind them (hash/table/tagged.h), takes the memory of eight
+ * others: so many more are asked for. */
+#ifdef REPLAY_TAGGED
+#define WORDS_BITS 3
+#else
+#define WORDS_BITS 0
+#endif
+
 #define TABLE_PASTE_(a, b) a##_##b
 #define TABLE_PASTE(a, b) TABLE_PASTE_(a, b)
 

@@ -45,13 +45,6 @@ const char *symbol_lookup(u64 address, u64 *offset)
 #define HASH(first, second, bits) dentry_hash((uintptr_t)(first), (u32)(second), bits)
 #endif
 
-/* Of a bucket, what is asked for in words: hash/table/tagged.h. */
-#ifdef REPLAY_TAGGED
-#define WORDS_BITS 3
-#else
-#define WORDS_BITS 0
-#endif
-
 static void *buckets;
 static u64 table_entries;
 

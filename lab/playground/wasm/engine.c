@@ -23,14 +23,6 @@
 #define HASHED_SECOND(second) (second)
 #endif
 
-/* A bucket that has places, and chains behind them (hash/table/tagged.h), takes the memory of eight
- * others: so many more are asked for. */
-#ifdef REPLAY_TAGGED
-#define WORDS_BITS 3
-#else
-#define WORDS_BITS 0
-#endif
-
 #define E(name) __attribute__((visibility("default"), used)) ENGINE_PASTE(ENGINE, name)
 
 static bucket_function bucket_function_given;

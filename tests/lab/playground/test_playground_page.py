@@ -14,6 +14,7 @@ require_chromium("the playground")
 PAIR = (
     "#stream=git&cache=page&at=20000&speed=100&a=linux-2.2,chained,10,32,linux-6.1&b=fibonacci,rbtree,12,64,linux-6.1"
 )
+STEPS = "(() => { const c = playground.playground.panels.a.engine.counters(); return c.hit_steps + c.miss_steps; })()"
 FAULT = "x = inode / 64;\n(x + offset) / (offset - 4096)"
 UNFOLD = "document.querySelectorAll('details').forEach((one) => one.open = true)"
 # Of what one can act on: all that has no name for a screen reader.
@@ -106,18 +107,15 @@ def test_a_step_back_is_what_was_there_before(visit):
 def test_the_walk_is_the_chain_to_what_was_found(visit):
     """Step by step: what the picture calls visited is what the counters count."""
     page = visit("#stream=mail&cache=dentry&at=20000&a=linux-2.2,chained,6,32,linux-2.2")
-    steps = (
-        "(() => { const c = playground.playground.panels.a.engine.counters(); return c.hit_steps + c.miss_steps; })()"
-    )
     seen = set()
     for _ in range(60):
-        before = page.evaluate(steps)
+        before = page.evaluate(STEPS)
         page.keyboard.press("ArrowRight")
         told = page.locator("#side-a [data-part=walk]").inner_text()
         if not told.startswith("Lookup"):
             continue
         visited = page.locator("#side-a .chain .visited").count() + page.locator("#side-a .chain .found").count()
-        assert page.evaluate(steps) - before == visited, told
+        assert page.evaluate(STEPS) - before == visited, told
         assert page.locator("#side-a .chain .found").count() == ("found as" in told)
         seen.add(visited)
     assert max(seen) > 3, seen
@@ -182,12 +180,9 @@ def test_a_cache_without_keys_in_a_stream_brings_another_stream(visit):
 def test_a_tagged_bucket_is_shown_with_all_that_is_in_it(visit):
     """What has another tag is not visited, and stands behind what is."""
     page = visit("#stream=paths&cache=path&at=12000&a=untransformed,tagged,8,64,linux-6.1")
-    counted = (
-        "(() => { const c = playground.playground.panels.a.engine.counters(); return c.hit_steps + c.miss_steps; })()"
-    )
     seen = set()
     for _ in range(40):
-        before = page.evaluate(counted)
+        before = page.evaluate(STEPS)
         page.keyboard.press("ArrowRight")
         told = page.locator("#side-a [data-part=walk]").inner_text()
         bucket, objects = page.evaluate("""(() => {
@@ -197,7 +192,7 @@ def test_a_tagged_bucket_is_shown_with_all_that_is_in_it(visit):
         assert len(set(objects)) == len(objects) == bucket, told
         if told.startswith("Lookup"):
             visited = page.locator("#side-a .chain .visited").count() + page.locator("#side-a .chain .found").count()
-            assert page.evaluate(counted) - before == visited, told
+            assert page.evaluate(STEPS) - before == visited, told
             seen.add((visited, bucket))
     assert any(visited < bucket for visited, bucket in seen) and max(bucket for _, bucket in seen) > 7, seen
 
