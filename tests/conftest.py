@@ -94,6 +94,7 @@ def cw_run(tmp_path):
             options.setdefault("mem", "256M")
             options.setdefault("quiet", True)
             options.setdefault("build", False)
+            options.setdefault("flushes", False)  # the host outlives the test
             given = machine.Options(job=list(job or []), **options)
             if given.root_kind() == "ext2" and given.disk is None and not given.iso:
                 given.disk = tmp_path / f"disk-{len(list(tmp_path.iterdir()))}"

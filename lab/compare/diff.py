@@ -117,7 +117,7 @@ def observe(options: Options, traced: bool) -> Outcome:
         first = replace(options, more_disks=[channel])
         first.cmdline = f"{options.cmdline} job_list={first.disk_device(0)}".strip()
         if options.root_kind() == "ext2":
-            first.disk = folder / "disk"
+            first.disk, first.flushes = folder / "disk", False
         outcome = Outcome(options.kernel.partition("=")[0], machine.run(first))
         if outcome.result.kind == "exit":
             outcome.files = read_list(channel)

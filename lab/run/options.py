@@ -43,6 +43,7 @@ class Options:
     smp: int = 1
     root: str = ""  # "" : ram under icount, else ext2
     disk: Path | None = None
+    flushes: bool = True  # to the host's disk what the machine flushes to @disk and @more_disks
     disk_model: str = "none"  # what the RAM disk is timed as (lab/run/qemu/disks.py)
     cache_sim: str = ""  # the memory caches to simulate (lab/run/cachesim)
     icount: bool = False

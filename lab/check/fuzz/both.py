@@ -120,7 +120,7 @@ def in_machine(root: str, command: list[str], add: list[str], smp: int, timeout:
         disk = Path(name) / "disk" if root == "ext2" else None
         given = Options(
             job=["/bin/sh", "-c", 'mkdir -m 755 /root/top && exec "$@"', "sh", *command], add=add,
-            root=root, smp=smp, mem="256M", quiet=True, build=False, timeout=timeout, disk=disk,
+            root=root, smp=smp, mem="256M", quiet=True, build=False, timeout=timeout, disk=disk, flushes=False,
         )  # fmt: skip
         given.job = [word.replace("TOP", "/root/top") for word in given.job]
         result = machine.run(given)

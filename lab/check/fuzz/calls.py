@@ -99,6 +99,7 @@ def fuzz_calls(
                 build=False,
                 icount=icount,
                 disk=disk,
+                flushes=False,
                 timeout=timeout or 120 + calls / 500,
             )  # fmt: skip
         )

@@ -47,7 +47,7 @@ def qemu_command(options: Options, folder: Path, line: str, tree: Tree) -> list[
     command += ["-initrd", str(image)] if image else []
     command += _storage(options, folder, tree)
     for number, disk in enumerate(options.more_disks):
-        command += _disk(disk, f"more{number}")
+        command += _disk(disk, f"more{number}", options.flushes)
     return command + options.extra_qemu
 
 
@@ -84,7 +84,7 @@ def _memory(options: Options, image: Path | None) -> str:
 def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
     """The disks."""
     if options.iso or options.root_kind() != "ext2":
-        return _disk(options.disk) if options.disk else []
+        return _disk(options.disk, flushes=options.flushes) if options.disk else []
     disk = options.disk or folder / "disk"
     if not disk.exists():
         copy_sparse(ext2_image(tree, options.ext2), disk)
@@ -92,7 +92,8 @@ def _storage(options: Options, folder: Path, tree: Tree) -> list[str]:
         raise LabError(
             f"--add, --package, --image: {disk} is an image already and stays as it is; without the file a new one is made"
         )
-    return _disk(disk) + (["-initrd", str(linux.initramfs(options.linux))] if options.linux else [])
+    drive = _disk(disk, flushes=options.flushes and options.disk is not None)
+    return drive + (["-initrd", str(linux.initramfs(options.linux))] if options.linux else [])
 
 
 def _fits(size: int, what: str, options: Options) -> None:
@@ -102,8 +103,13 @@ def _fits(size: int, what: str, options: Options) -> None:
         raise LabError(f"{what} take {size >> 20} MB: give the machine more memory (--mem {needed}M) or --root ext2")
 
 
-def _disk(disk: Path, name: str = "vda") -> list[str]:
+def _disk(disk: Path, name: str = "vda", flushes: bool = True) -> list[str]:
+    """@flushes: what the machine flushes is flushed to the host's disk.
+
+    A disk of the run's own does without: if the host goes down nobody wants it, and under icount a machine that waits
+    for a flush spins, for as long as a busy host's disk takes."""
     if not disk.exists():
         raise LabError(f"--disk {disk}: there is no such file")
-    drive = f"if=none,id={name},format=raw,cache=writeback,aio=threads,file={str(disk).replace(',', ',,')}"
+    cache = "writeback" if flushes else "unsafe"
+    drive = f"if=none,id={name},format=raw,cache={cache},aio=threads,file={str(disk).replace(',', ',,')}"
     return ["-drive", drive, "-device", f"virtio-blk-pci,drive={name}"]

@@ -14,6 +14,10 @@ from tests.musl import static_program
 SCRIPT = "mkdir /root/k && /known /root/k"
 NAMES = 100  # of known.c
 FEW = 20  # by what else runs meanwhile
+# What is below an absent name is remembered in 4096 places, by a signature that is another in each boot: of 100 names
+# some share one, and each of those takes two lookups. 20 lookups or more come about in one boot of 80, 50 in none of
+# 20,000 that were simulated; what is not known takes 200.
+SHARED = 50
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +41,7 @@ def test_what_is_known_is_not_asked_for(cw_run, known):
     assert max(found[name][2] for name in complete) < FEW, found
     assert min(found[name][0] for name in ("absent-in-new", "absent-in-read")) >= NAMES, found
     # below what is absent, and below a file
-    assert max(found[name][1] for name in ("below-absent", "below-file")) < FEW, found
+    assert max(found[name][1] for name in ("below-absent", "below-file")) < SHARED, found
 
 
 def test_without_these_rooms_it_is_asked_for(cw_run, known):
