@@ -44,8 +44,19 @@ static void replace(struct cred *cred, struct prefix_cache *cache)
 	}
 }
 
-/* @cred gets a cache of @epoch, in place of what it has, if that is older. */
-static void new_cache(struct cred *cred, u32 epoch)
+static void insert(struct prefix_cache *cache, u32 word)
+{
+	u32 *set = prefix_set(cache, word);
+
+	if (READ_ONCE(*set) == word || prefix_find_further(set, word))
+		return;
+	for (unsigned i = CONFIG_PREFIX_WAYS - 1; i; i--)
+		WRITE_ONCE(set[i], READ_ONCE(set[i - 1]));
+	WRITE_ONCE(set[0], word);
+}
+
+/* @cred gets a cache of the epoch of @version, which it has, in place of one that is older. */
+static void new_cache(struct cred *cred, u64 version)
 {
 	const u32 sets = KB(CONFIG_PREFIX_KB) / 4 / CONFIG_PREFIX_WAYS;
 	struct prefix_cache *cache;
@@ -56,10 +67,11 @@ static void new_cache(struct cred *cred, u32 epoch)
 	if (!cache)
 		return;
 	cache->mask = (1u << (31 - __builtin_clz(sets))) - 1;
-	cache->epoch = epoch;
+	cache->epoch = (u32)(version >> 32);
 	cache->cred = cred;
+	insert(cache, (u32)version);
 	spin_lock(&caches_lock);
-	bool older = !cred->prefix || cred->prefix->epoch < epoch;
+	bool older = !cred->prefix || cred->prefix->epoch < cache->epoch;
 
 	if (older)
 		replace(cred, cache);
@@ -78,28 +90,6 @@ u64 prefix_forget_all(void)
 	return count;
 }
 
-/* Its epoch, or 0. */
-static u32 epoch_of(const struct cred *cred)
-{
-	rcu_read_lock();
-	const struct prefix_cache *cache = smp_load_acquire(&cred->prefix);
-	u32 epoch = cache ? cache->epoch : 0;
-
-	rcu_read_unlock();
-	return epoch;
-}
-
-static void insert(struct prefix_cache *cache, u32 word)
-{
-	u32 *set = prefix_set(cache, word);
-
-	if (READ_ONCE(*set) == word || prefix_find_further(set, word))
-		return;
-	for (unsigned i = CONFIG_PREFIX_WAYS - 1; i; i--)
-		WRITE_ONCE(set[i], READ_ONCE(set[i - 1]));
-	WRITE_ONCE(set[0], word);
-}
-
 bool prefix_remember_now(u64 version)
 {
 	struct prefix_cache *cache = smp_load_acquire(&current->cred->prefix);
@@ -112,14 +102,12 @@ bool prefix_remember_now(u64 version)
 
 void prefix_remember(u64 version)
 {
-	struct cred *cred = (struct cred *)current->cred;
-	u32 epoch = (u32)(version >> 32);
-
-	if (epoch_of(cred) < epoch)
-		new_cache(cred, epoch);
 	rcu_read_lock();
-	prefix_remember_now(version);
+	bool done = prefix_remember_now(version);
+
 	rcu_read_unlock();
+	if (!done)
+		new_cache((struct cred *)current->cred, version);
 }
 
 u64 prefix_new_version(void)
