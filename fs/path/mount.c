@@ -22,6 +22,9 @@
 #include "fs/block/block.h"
 #include "fs/cred.h"
 #include "core/memory/slab.h"
+#ifdef CONFIG_DCACHE_FASTPATH
+#include "fs/direct_hooks.h"
+#endif
 
 static struct mount_lock {
 	spinlock_t lock;
@@ -47,6 +50,10 @@ static void lock_every_cpu(struct mount_lock *locks)
 
 static void unlock_every_cpu(struct mount_lock *locks)
 {
+#ifdef CONFIG_DCACHE_FASTPATH
+	if (unlikely(mount_sequence.sequence == ~0u)) /* it begins anew: see mount.h */
+		direct_forget_all();
+#endif
 	write_seqcount_end(&mount_sequence);
 	for (unsigned cpu = NR_CPUS - 1; cpu > 0; cpu--)
 		__spin_unlock(&locks[cpu].lock);

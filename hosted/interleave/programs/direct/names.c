@@ -301,6 +301,23 @@ RING_PROGRAM(direct_mount_above, world_tmpfs, 60)
 	world_unmount();
 }
 
+/* Something is mounted over it, and nobody asks for it until the count of mounts comes again. */
+RING_PROGRAM(direct_mount_count_ends, world_tmpfs, 1)
+{
+	make_up();
+#ifdef CONFIG_DCACHE_FASTPATH
+	u32 then = mount_sequence.sequence;
+
+	mount_sequence.sequence = ~1u; /* the last of them */
+	CHECK_EQUAL(sys_mount("none", "/mnt/up", "tmpfs", 0, "mode=755"), 0);
+	CHECK(mount_sequence.sequence < then);
+	mount_sequence.sequence = then;
+	leads_nowhere("/mnt/up/dir/file");
+	CHECK_EQUAL(sys_umount2("/mnt/up", 0), 0);
+#endif
+	world_unmount();
+}
+
 /* A directory moves with what is mounted below it. */
 static void move_with_mount(void *unused)
 {
