@@ -17,6 +17,8 @@ from lab.guest.tree import Tree
 from lab.run import machine
 from lab.run.options import Options
 
+# Whoever may not search a directory above is remembered nowhere below (fs/path/direct/direct.h): so all may.
+MAKE_TOP = 'chmod 711 /root && mkdir -m 755 /root/top && exec "$@"'
 DROP_EVERY = 20  # sequences from one drop_caches to the next
 ROOTS = ("tmpfs", "ext2")
 
@@ -119,7 +121,7 @@ def in_machine(root: str, command: list[str], add: list[str], smp: int, timeout:
     with tempfile.TemporaryDirectory(prefix="cw-fuzz-") as name:
         disk = Path(name) / "disk" if root == "ext2" else None
         given = Options(
-            job=["/bin/sh", "-c", 'mkdir -m 755 /root/top && exec "$@"', "sh", *command], add=add,
+            job=["/bin/sh", "-c", MAKE_TOP, "sh", *command], add=add,
             root=root, smp=smp, mem="256M", quiet=True, build=False, timeout=timeout, disk=disk, flushes=False,
         )  # fmt: skip
         given.job = [word.replace("TOP", "/root/top") for word in given.job]

@@ -145,6 +145,8 @@ int main(int argc, char **argv)
 	row = mmap(NULL, sizeof(*row), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	files();
 	directories();
+	paths();
+	group_lists();
 	programs();
 	identities();
 	signals();

@@ -90,6 +90,10 @@ void print_identity(void); /* of the program that was executed */
 void programs(void);
 void identities(void);
 
+/* paths.c: ways that are looked at often, while what is above changes; and lists of groups */
+void paths(void);
+void group_lists(void);
+
 /* processes.c: signals and /proc */
 _Noreturn void wait_for_ever(void);
 void signals(void);
