@@ -79,10 +79,12 @@ DEFINE_FREE(path, struct path, if (variable->mount) path_put(variable))
 /* The lock of this CPU on the mount tree: parent, mountpoint. Outermost of the spinlocks. */
 spinlock_t *mount_lock(void);
 
-/* Of the mount tree: changes with it. For who walks without locks. Direct lookup keeps the count for
- * longer, and forgets all when its 32 bits begin anew. To mount is root's alone, but who owns a
+/*
+ * Of the mount tree: changes with it. For who walks without locks. Direct lookup keeps the count
+ * for longer, and forgets all when its 32 bits begin anew. To mount is root's alone, but who owns a
  * directory with a mount below it moves the count by a chmod of that: 2^31 of them, of some 800
- * instructions, take less than an hour. */
+ * instructions, take less than an hour.
+ */
 extern seqcount_t mount_sequence;
 /* The newest mount on @dentry of @mount, or NULL, without a reference: it stays for a grace period.
  * Takes mount_lock; between rcu_read_lock() and rcu_read_unlock(). */
