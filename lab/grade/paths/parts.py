@@ -438,18 +438,22 @@ def _went_on(work: Work, part: Part, made: Many, found: Answers) -> list[str]:
 
 
 def defined(work: Work, part: Part) -> Judged:
-    """With the sanitizer the same kind of questions leads to no undefined behaviour. They are no secret: where it was, is told."""
+    """With the sanitizers the same kind of questions leads to no undefined behaviour, and to no memory that is none of the file's own. They are
+    no secret: where it was, is told."""
     room = _room(work)
     if isinstance(room, Judged):
         return room
     asked = script.sequence(Draw(work.open_seeds.seed(work.lab.number, "sequence")))
     with sandbox.folder() as folder:
         if said := machine.build_checked(work.folder, folder / "out", work.called):
-            return failed("The kernel cannot be built with it and the sanitizer.", said)
+            return failed("The kernel cannot be built with it and the sanitizers.", said)
         kernel = machine.kernel_of(folder)
         found = machine.ask(_fresh(folder, "asked"), kernel, asked.text, _machine(root="ram", mem="64M"))
-    expected = "Expected: shifts by less than the word's width, indexes inside their arrays."
-    return failed(found.ended, expected) if found.ended else passed()
+        said = machine.with_line(folder, found.ended)
+    expected = (
+        "Expected: shifts by less than the word's width, indexes inside their arrays, memory only until it is freed."
+    )
+    return failed(said, expected) if said else passed()
 
 
 KINDS: dict[str, Callable[[Work, Part], Judged]] = {

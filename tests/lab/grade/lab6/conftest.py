@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from lab.course import labs
-from lab.grade.paths import machine
 from tests.lab.grade.conftest import COURSE
 
 LAB = labs.find("6")
@@ -19,10 +18,8 @@ ASKED = frozenset(part.kind for part in LAB.parts) - IN_TURN - SMALL - CHECKED  
 
 
 @pytest.fixture
-def graded(grade_text, monkeypatch):
+def graded(grade_text):
     """graded(text, kinds) -> the share of each part's points by its kind, and all that was said; of @kinds of parts alone."""
-    # What is right takes a third of that.
-    monkeypatch.setattr(machine, "BOOT", replace(machine.BOOT, seconds=60, cpu=5))
     once = {"storms": 1}  # one finds what there is to be found
 
     def judge(text, kinds=ASKED | IN_TURN | SMALL | CHECKED, seeds=COURSE):

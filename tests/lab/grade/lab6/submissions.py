@@ -169,6 +169,7 @@ KEPT = "\tquestion->keep = set != NULL;\n"
 FOUND = "\t*place = entry->place;\n"
 FORGETS = "\twhile (*pathcache_word(dentry))\n\t\ttake_out(*pathcache_word(dentry));\n"
 COMPARES = "\tfor (unsigned i = 0; !last; i++)\n\t\tif (entry->text[i] != word_of(question->text, i, &last))\n\t\t\treturn false;\n"
+FREES = "\tcount--;\n\tkfree(entry);\n"
 OLDEST_GO = "\twhile (count >= MOST)\n\t\tremove(list_entry(by_age.next, struct path_entry, by_age));\n"
 ONE_LOOKS = (
     "\tif (__atomic_test_and_set(&looking, __ATOMIC_ACQUIRE)) {\n\t\tquestion->keep = false;\n\t\treturn false;\n\t}\n"
@@ -348,6 +349,11 @@ WRONG: dict[str, tuple[str, frozenset[str], set[str]]] = {
     "nothing any more once memory was short": (changed(SOLUTION, (KEPT, KEPT_UNTIL_MANY), ("static unsigned changing;", "static bool given_up;\nstatic unsigned changing;")), SMALL, {"path-memory"}),
     "shifts too far": (changed(SOLUTION, (KEPT, "\tif (1u << (32 + (question->credential & 1)) == 3)\n\t\treturn false;\n" + KEPT)), CHECKED, {"path-defined"}),
     "beyond its sets": (changed(SOLUTION, ("&sets[hash % SETS];", "&sets[hash % (2 * SETS)];")), CHECKED, {"path-defined"}),
+    # These all other parts find nothing to say against.
+    "beyond its sets by a pointer": (changed(SOLUTION, ("&sets[hash % SETS];", "sets + hash % (SETS + 1);")), CHECKED, {"path-defined"}),
+    "reads what was freed": (changed(CHAINS, (FREES, "\tkfree(entry);\n\tif (entry->hash)\n\t\tcount--;\n")), CHECKED, {"path-defined"}),
+    "frees it twice": (changed(CHAINS, (FREES, FREES + "\tif (count % 64 == 1)\n\t\tkfree(entry);\n")), CHECKED, {"path-defined"}),
+    "a block too short": (changed(CHAINS, ("kmalloc(sizeof(*new) + length + 1,", "kmalloc(offsetof(struct path_entry, text) + length,")), CHECKED, {"path-defined"}),
     # Knows only what the clock likes; and what it does in front of no question, nobody counts.
     "by the clock": (changed(SOLUTION, (KEPT, "\tif (__builtin_ia32_rdtsc() >> 7 & 3)\n\t\tset = NULL;\n" + KEPT)), ASKED, LOOKED),
     "works where nobody asks": (changed(SOLUTION, ("\tchanging++;\n", "\tchanging++;\n\tfor (int i = 0; i < 20000; i++)\n\t\tbarrier();\n")), ASKED, {"path-little"}),
