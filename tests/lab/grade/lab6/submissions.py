@@ -349,7 +349,7 @@ WRONG: dict[str, tuple[str, frozenset[str], set[str]]] = {
     "nothing any more once memory was short": (changed(SOLUTION, (KEPT, KEPT_UNTIL_MANY), ("static unsigned changing;", "static bool given_up;\nstatic unsigned changing;")), SMALL, {"path-memory"}),
     "shifts too far": (changed(SOLUTION, (KEPT, "\tif (1u << (32 + (question->credential & 1)) == 3)\n\t\treturn false;\n" + KEPT)), CHECKED, {"path-defined"}),
     "beyond its sets": (changed(SOLUTION, ("&sets[hash % SETS];", "&sets[hash % (2 * SETS)];")), CHECKED, {"path-defined"}),
-    # These all other parts find nothing to say against.
+    # To the first two all other parts give all points.
     "beyond its sets by a pointer": (changed(SOLUTION, ("&sets[hash % SETS];", "sets + hash % (SETS + 1);")), CHECKED, {"path-defined"}),
     "reads what was freed": (changed(CHAINS, (FREES, "\tkfree(entry);\n\tif (entry->hash)\n\t\tcount--;\n")), CHECKED, {"path-defined"}),
     "frees it twice": (changed(CHAINS, (FREES, FREES + "\tif (count % 64 == 1)\n\t\tkfree(entry);\n")), CHECKED, {"path-defined"}),
