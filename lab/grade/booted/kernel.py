@@ -15,7 +15,7 @@ from lab.course.labs import Part
 from lab.grade import sandbox
 from lab.grade.sandbox import Limits
 
-BUILD = Limits(seconds=240, cpu=60, memory=1 << 30, processes=16, file=64 << 20, output=1 << 20, scratch=64 << 20)
+BUILD = Limits(seconds=480, cpu=60, memory=1 << 30, processes=16, file=64 << 20, output=1 << 20, scratch=64 << 20)
 
 SOURCES = ("Makefile", "Kconfig", "configs", "boot", "core", "arch", "hash", "mm", "fs", "kernel", "user", "lab/build")
 FOR_CONFIG = ("lab/__init__.py", "lab/base")  # what configuring asks for besides: not in the sandbox

@@ -31,7 +31,7 @@ FREED, WRITES, WAITS = range(3)
 ALL = 0xFFFFFFFF
 
 LIMITS = Limits(
-    seconds=300, cpu=80, memory=4 << 30, processes=32, file=MEMORY, output=64 << 20, scratch=MEMORY + (16 << 20), files=256, shares=True
+    seconds=600, cpu=80, memory=4 << 30, processes=32, file=MEMORY, output=64 << 20, scratch=MEMORY + (16 << 20), files=256, shares=True
 )  # fmt: skip
 ENDS = {
     **machine.ENDS,
