@@ -29,7 +29,7 @@ from lab.run.options import Options
 from lab.run.qemu.plugin import INSTRUCTION, plugin
 
 GUEST = Path(__file__).parent / "guest"
-# A right one takes up to 4 seconds of a processor that others use as well.
+# A right one takes up to 5 seconds of a processor that others use as well.
 BOOT = Limits(
     seconds=150, cpu=40, memory=16 << 30, processes=64, file=256 << 20, output=8 << 20, files=256, shares=True
 )
