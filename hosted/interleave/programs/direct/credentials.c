@@ -3,6 +3,7 @@
  * and who has others does not, which is all that keeps him from where he may not go.
  */
 #include "core/memory/slab.h"
+#include "fs/direct_hooks.h"
 #include "hosted/interleave/programs/direct/direct.h"
 
 #define GROUP 2000
