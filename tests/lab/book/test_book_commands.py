@@ -61,9 +61,9 @@ def accepted(command: str) -> str | None:
     return None
 
 
-def in_shell(command: str, folder: Path = TOP) -> str:
+def in_shell(command: str, folder: Path = TOP, seconds: float = 300) -> str:
     done = subprocess.run(
-        ["bash", "-e", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
+        ["bash", "-e", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"

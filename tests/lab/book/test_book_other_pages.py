@@ -1,7 +1,7 @@
 """The commands of all other pages of the book: those of the chapters are test_book_commands.py's.
 
-Each is run as it stands (RUN, IN_TURN), or another test runs it (ELSEWHERE), or it is made sure of without: make has what it
-asks for, or, where it begins with ./cw, the command's own parser takes its words, and settings, experiments, images and
+Each is run as it stands (RUN, IN_TURN, BOOTED), or another test runs it (ELSEWHERE), or it is made sure of without: make has
+what it asks for, or, where it begins with ./cw, the command's own parser takes its words, and settings, experiments, images and
 simulated machines in them are some that there are.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,17 @@ RUN = [
     r"echo 'deb .*' > debian\.list",
 ]
 IN_TURN = [r"\./cw replay job\.keys( --cache dentry .*)?", r"\./cw hashcost .* --json"]  # up to ten seconds
+# A machine, and often a kernel to be built: up to minutes. But none that names a version, which the archive may have no more.
+BOOTED = [
+    r"\./cw run (?!.*(linux|tcc)=).*",
+    r"\./cw (record|diff(?! --job)) .*",
+    r"\./cw bench --against linux --row .*",
+    r"\./cw bench native --row .*",
+    r"\./cw replay job\.keys --cache buffer .*",
+    r"\./cw keys --files .*",
+    r"\./cw playground --output .*",
+    r"\./cw grade 1 mine\.h( --seed 7)?",
+]
 MAKE = r"make (run|test|torture|-f hosted/powercut/powercut\.mk)\b.*"  # what it would do
 # What another test has: of which pages, which commands; its file, its name, and what in the file says so.
 FOLLOWED = "test_a_labs_steps_can_be_followed_to_the_letter"
@@ -148,6 +160,20 @@ def test_a_command_of_some_seconds_runs(command, folder):
     in_shell(command, folder)
 
 
+@pytest.mark.turns(30)
+@pytest.mark.long
+@pytest.mark.parametrize("command", run_here(BOOTED))
+def test_a_command_that_boots_runs(command, tmp_path):
+    """In a folder of its own, which has what the page says that there is."""
+    (tmp_path / "cw").symlink_to(TOP / "cw")
+    (tmp_path / "lab").symlink_to(TOP / "lab")  # the checkout's, of which files are named
+    for name, source in (*FILES.items(), ("mine.h", "coursework/lab1/solution/mine.h")):
+        shutil.copy(TOP / source, tmp_path / name)
+    with (tmp_path / "FILE").open("wb") as disk:
+        disk.truncate(64 << 20)
+    in_shell(command, tmp_path, seconds=1200)
+
+
 def test_every_other_command_is_taken_or_has_a_test_of_its_own(tmp_path):
     here = run_here(RUN + IN_TURN)
     others = [(page, command) for page, command in ALL if elsewhere(page, command) or command not in here]
@@ -173,7 +199,7 @@ def test_the_program_of_power_cuts_has_the_options_that_are_shown():
 def test_no_page_and_no_pattern_is_left_over():
     assert len(PAGES) > 40 and {page for page, _ in ALL} > {"README.md", "docs/lab/linux.md", "docs/lab/packages.md"}
     assert {labs.find(number).text for number in labs.numbers()} < {page for page, _ in ALL}
-    assert all(run_here([pattern]) for pattern in [*RUN, *IN_TURN, MAKE])
+    assert all(run_here([pattern]) for pattern in [*RUN, *IN_TURN, *BOOTED, MAKE])
     for row in ELSEWHERE:
         assert any(elsewhere(page, command) == row[2:] for page, command in ALL), row
 
