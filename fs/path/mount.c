@@ -22,9 +22,7 @@
 #include "fs/block/block.h"
 #include "fs/cred.h"
 #include "core/memory/slab.h"
-#ifdef CONFIG_DCACHE_FASTPATH
 #include "fs/direct_hooks.h"
-#endif
 
 static struct mount_lock {
 	spinlock_t lock;
