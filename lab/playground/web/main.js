@@ -27,7 +27,6 @@ class Playground {
 		this.player = new Player((playing) => this.moved(playing), (error) => this.say(error.message));
 		this.editor = new Editor(find("own"), (text) => (this.state.formulas[this.state.cache] = text), () => this.typed());
 		for (const side of SIDES) this.addPanel(side);
-		this.bind();
 	}
 
 	addPanel(side) {
@@ -72,11 +71,17 @@ class Playground {
 		find("stream").append(element("option", { value: name }, about));
 	}
 
-	/* Show @state from its first operation to its position. */
+	/*
+	 * Show @state from its first operation to its position. Its stream may have to be read first: until
+	 * then all stays as it was, and what is asked for meanwhile is shown in its place.
+	 */
 	async show(state) {
 		this.player.pause();
+		this.wanted = state;
+		const source = await this.stream(state.stream);
+		if (this.wanted !== state) return;
 		this.state = state;
-		this.source = await this.stream(state.stream);
+		this.source = source;
 		for (const radio of document.querySelectorAll('[name="cache"]')) radio.checked = radio.value === state.cache;
 		find("stream").value = state.stream;
 		find("pair").checked = state.pair;
@@ -133,7 +138,7 @@ class Playground {
 
 	/* Another stream or cache: what cannot be kept begins as a fresh page does. */
 	turnTo(change) {
-		const wanted = { ...this.state, ...change, at: 0 };
+		const wanted = { ...this.wanted, ...change, at: 0 };
 		const stream = change.cache ? streamOf(this.page, wanted.stream, wanted.cache) : wanted.stream;
 		const state = { ...wanted, stream, cache: cacheOf(this.page, stream, wanted.cache) };
 		this.sayTurned(wanted, state);
@@ -195,7 +200,7 @@ class Playground {
 		});
 		on("file", "change", () => this.open(find("file").files[0]));
 		on("stream", "change", () => this.turnTo({ stream: find("stream").value }));
-		on("pair", "change", () => this.show({ ...this.state, pair: find("pair").checked, at: player.position }));
+		on("pair", "change", () => this.show({ ...this.wanted, pair: find("pair").checked, at: player.position }));
 		for (const radio of document.querySelectorAll('[name="cache"]')) radio.addEventListener("change", () => this.turnTo({ cache: radio.value }));
 		on("link", "click", () => this.copyLink());
 		on("theme", "click", () => this.changeTheme());
@@ -209,7 +214,7 @@ class Playground {
 			clearTimeout(this.waiting);
 			this.show(stateOf(location.hash, this.page));
 		});
-		window.addEventListener("resize", () => this.state && this.moved(player.playing));
+		window.addEventListener("resize", () => this.moved(player.playing));
 	}
 
 	/* Keys where nothing else takes them. */
@@ -278,6 +283,7 @@ async function start() {
 	const playground = new Playground(page, module);
 	for (const { name, about } of page.streams) playground.offerStream(name, about);
 	await playground.show(stateOf(location.hash, page));
+	playground.bind();
 	/* For tests, and for who looks from the browser's console. */
 	globalThis.playground = { page, module, playground, CACHES, Engine, compileFormula, headerOf, judge, parseFormula, readStream };
 	document.body.dataset.ready = "yes";
