@@ -138,7 +138,7 @@ def test_names_of_inlined_functions_and_of_calls(tmp_path):
         (["--period", "10", "--", "true"], b"at least 10000"),
         (["--flame", "/no/such/folder/x.svg", "--", "true"], b"no folder"),
         (["--disk-model", "drum", "--", "true"], b"none, fireball"),
-        (["--top", "many", "--", "true"], b"integer"),
+        (["--top", "many", "--", "true"], b"'many' is not"),
     ],
 )
 def test_bad_options_are_refused(cw, arguments, word):
