@@ -1,10 +1,14 @@
-"""The hash of all that QEMU is given: the same for the same machine wherever its files lie, another for any other."""
+"""What QEMU is given. Its hash: the same for the same machine wherever its files lie, another for any other. And its disks:
+a user's is flushed to the host's when the machine flushes it, that of a run is not."""
 
 from __future__ import annotations
 
 import pytest
 
+from lab.guest.tree import Tree
+from lab.run.options import Options
 from lab.run.qemu import given
+from lab.run.qemu.command import qemu_command
 from lab.run.qemu.given import machine_sha256
 
 
@@ -60,3 +64,33 @@ def test_so_does_the_version_of_qemu(tmp_path, monkeypatch):
     before = machine_sha256(words)
     monkeypatch.setattr(given, "qemu_version", lambda: "QEMU emulator version 99")
     assert machine_sha256(words) != before
+
+
+@pytest.mark.parametrize(
+    ("named", "flushes", "cache"),
+    [(True, True, "writeback"), (True, False, "unsafe"), (False, True, "unsafe"), (False, False, "unsafe")],
+)
+def test_only_what_a_user_keeps_is_flushed_to_the_hosts_disk(tmp_path, named, flushes, cache):
+    """Under icount a machine that waits for a flush spins, for as long as a busy host's disk takes."""
+    disk = tmp_path / "disk"  # where a disk of the run's own stands as well
+    disk.write_bytes(bytes(4096))
+    options = Options(root="ext2", disk=disk if named else None, flushes=flushes)
+    assert caches(qemu_command(options, tmp_path, "", Tree())) == {"vda": cache}
+
+
+@pytest.mark.parametrize(("flushes", "cache"), [(True, "writeback"), (False, "unsafe")])
+def test_so_are_further_disks(tmp_path, flushes, cache):
+    disk = tmp_path / "more"
+    disk.write_bytes(bytes(4096))
+    (tmp_path / "disk").write_bytes(bytes(4096))
+    options = Options(root="ext2", more_disks=[disk, disk], flushes=flushes)
+    found = caches(qemu_command(options, tmp_path, "", Tree()))
+    assert found == {"vda": "unsafe", "more0": cache, "more1": cache}
+
+
+def caches(command: list[str]) -> dict[str, str]:
+    """What QEMU does with each disk's flushes, by the disk's name."""
+    drives = [
+        dict(word.split("=", 1) for word in drive.split(",")) for drive in command if drive.startswith("if=none,")
+    ]
+    return {drive["id"]: drive["cache"] for drive in drives}
