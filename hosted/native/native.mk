@@ -21,7 +21,8 @@ NATIVE_CFLAGS := -std=gnu11 -O2 -g -fno-omit-frame-pointer -fno-strict-aliasing 
 	-fno-pic -fcf-protection=none -fno-delete-null-pointer-checks -ftls-model=local-exec -Wall -Wextra \
 	-Wno-unused-parameter -D_GNU_SOURCE -MMD -MP $(if $(CI),-Werror)
 HOSTED_CFLAGS = $(NATIVE_CFLAGS) $(HOSTED_SANITIZE) -DHOSTED $(if $(TSAN),-Ddata_race=READ_ONCE) -I. \
-	-Ihosted/native/include -Ihosted/include -I$(HOSTED_O)/include -include $(HOSTED_O)/include/generated/autoconf.h
+	-Ihosted/native/include -Ihosted/include -I$(HOSTED_O)/include -include $(HOSTED_O)/include/generated/autoconf.h \
+	$(if $(TSAN),-include hosted/native/machine/acquire.h)
 
 NATIVE_CORE := $(HOSTED_CORE) core/random.c core/time/clock.c core/memory/page_alloc.c core/memory/slab.c
 NATIVE_SOURCES := $(filter-out $(addsuffix /%,$(ABSENT_ROOMS)),$(NATIVE_CORE) $(HOSTED_MM) $(HOSTED_FS) \

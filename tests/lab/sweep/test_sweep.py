@@ -123,16 +123,16 @@ def test_equal_on_two_runs_and_by_the_command_that_is_printed(cw, tmp_path):
     assert (again["stats"], again["results"]) == (first["12 bits"].stats, first["12 bits"].results)
 
 
-def machines_of(folder: Path) -> list[str]:
-    """The QEMUs that run below @folder."""
+def machines_of(sweep: str) -> list[str]:
+    """The QEMUs of the sweep with this in its environment: other tests' have machines of the same kernels."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for path in Path("/proc").glob("[0-9]*"):
         try:
-            words = path.read_bytes()
+            words, environment = (path / "cmdline").read_bytes(), (path / "environ").read_bytes()
         except OSError:
             continue
-        if b"qemu-system" in words and str(folder).encode() in words:
-            found.append(path.parent.name)
+        if b"qemu-system" in words and sweep.encode() in environment.split(b"\0"):
+            found.append(path.name)
     return found
 
 
@@ -141,7 +141,7 @@ def test_an_interrupted_sweep_goes_on_where_it_was(cw, tmp_path):
     path, results = write(tmp_path, text), tmp_path / "r.sqlite"
     process = subprocess.Popen(
         [TOP / "cw", "sweep", path, "--results", results, "--jobs", "2"], stdout=subprocess.PIPE, text=True,
-        stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        stderr=subprocess.PIPE, env={**os.environ, "SWEEP": str(path)}, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     assert process.stdout is not None
     lines = []
@@ -149,11 +149,15 @@ def test_an_interrupted_sweep_goes_on_where_it_was(cw, tmp_path):
         lines.append(line)
         if line.startswith("[2/6]"):
             break
+    deadline = time.monotonic() + 30 * PATIENCE
+    while not machines_of(f"SWEEP={path}"):
+        assert time.monotonic() < deadline, "a running machine is found by its sweep's environment"
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     out, errors = process.communicate(timeout=60 * PATIENCE)
     assert process.returncode == 130, (lines, out, errors)
     assert "cells are recorded; the same command goes on from there" in out
-    assert not machines_of(TOP / "build/kernels"), "no machine is left"
+    assert not machines_of(f"SWEEP={path}"), "no machine is left"
     recorded = len(rows(results))
     assert 2 <= recorded < 6
     with sqlite3.connect(results) as connection:
