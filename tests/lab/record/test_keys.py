@@ -177,7 +177,6 @@ def without(source: stream.Stream, cache: str, operation: int) -> stream.Stream:
     raise AssertionError(f"no such operation of the {cache} cache")
 
 
-@pytest.mark.turns(4)
 @pytest.mark.parametrize("operation", [stream.FIND, stream.REMOVE, stream.INSERT])
 @pytest.mark.parametrize("cache", stream.CACHES)
 def test_one_operation_left_out_is_noticed(recorded, folder, cw, cache, operation):

@@ -111,7 +111,6 @@ def test_feedback_leads_to_a_stream_for_practice_and_tells_nothing_of_the_hidden
     assert f"{COURSE.seed('1', 'stream', 0)}" not in said
 
 
-@pytest.mark.turns(3)
 @pytest.mark.parametrize("way", TELLING)
 def test_nothing_that_is_told_can_hold_what_was_asked(graded, way):
     """Of another course's questions the same is said; where they are no secret, what it has chosen may be seen."""
