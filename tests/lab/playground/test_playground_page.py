@@ -180,7 +180,10 @@ def test_a_cache_without_keys_in_a_stream_brings_another_stream(visit):
 def test_what_is_still_being_read_is_not_shown_and_may_be_overtaken(visit):
     """Reading a stream takes a while on a slow computer: till then the other one is all there, and goes on."""
     page = visit("#stream=git&cache=dentry&a=linux-2.2,chained,8,32,linux-2.2")
-    page.evaluate("playground.playground.streams.set('mail', new Promise((go) => globalThis.go = go))")
+    page.evaluate("""async () => {
+        globalThis.mail = await playground.playground.stream("mail");
+        playground.playground.streams.set("mail", new Promise((go) => globalThis.go = go));
+    }""")
     shown = "[playground.playground.state.stream, playground.playground.state.cache, playground.playground.player.end]"
     before = page.evaluate(shown)
     page.select_option("#stream", "mail")
@@ -190,10 +193,7 @@ def test_what_is_still_being_read_is_not_shown_and_may_be_overtaken(visit):
     page.select_option("#stream", "git")
     page.wait_for_function("() => playground.playground.state.cache === 'inode'")
     begun = page.evaluate(shown)
-    page.evaluate(
-        "playground.readStream(Uint8Array.from(atob(document.getElementById('keys-mail').textContent.trim()),"
-        " (one) => one.charCodeAt(0))).then(go)"
-    )
+    page.evaluate("go(mail)")
     page.evaluate("playground.playground.streams.get('mail')")
     assert page.evaluate(shown) == begun and begun[:2] == ["git", "inode"]
     page.select_option("#stream", "mail")

@@ -141,7 +141,8 @@ def test_an_interrupted_sweep_goes_on_where_it_was(cw, tmp_path):
     path, results = write(tmp_path, text), tmp_path / "r.sqlite"
     process = subprocess.Popen(
         [TOP / "cw", "sweep", path, "--results", results, "--jobs", "2"], stdout=subprocess.PIPE, text=True,
-        stderr=subprocess.PIPE, env={**os.environ, "SWEEP": str(path)}, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        stderr=subprocess.PIPE, env={**os.environ, "SWEEP": str(path)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     assert process.stdout is not None
     lines = []
