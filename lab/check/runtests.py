@@ -2,7 +2,8 @@
 
 Arguments are pytest's (TESTS="tests/booted -k shell"). Without any, of the long tests those run that the commit draws
 (tests/draw.py); --all: all of them. A build that fails, a test file that cannot be read
-and a run without a single test are failures. Nothing that failed can end in status 0.
+and a run without a single test are failures. A test that has not ended after LIMIT is one, too, and whoever stops the
+run is told which tests had not ended. Nothing that failed can end in status 0.
 
 make check (--check): the same for the tests with the mark `check`, the hosted ones at a fifth of their length.
 """
@@ -10,6 +11,7 @@ make check (--check): the same for the tests with the mark `check`, the hosted o
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -21,6 +23,8 @@ from lab.base.paths import TOP, LabError, output_folder
 from lab.build.configure import ConfigureError
 from lab.check.kernels import build_kernels
 
+LIMIT = 900.0  # seconds, for one test: the slowest takes 200 beside three others on two CPUs
+
 
 class Counter:
     """A pytest plugin that counts outcomes, setup and teardown errors among the failures, and what each test took."""
@@ -31,6 +35,7 @@ class Counter:
         times.parent.mkdir(parents=True, exist_ok=True)
         self.times = times.open("w", buffering=1)
         self.outcome: dict[str, str] = {}
+        self.running: dict[str, float] = {}  # since when
         self.seconds: dict[str, float] = {}
         self.cpu_seconds: dict[str, float] = {}  # tests/conftest.py
         self.collection_errors = 0
@@ -39,6 +44,21 @@ class Counter:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node) -> None:
         self.left = getattr(node, "workeroutput", {}).get("left", 0)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.running[nodeid] = time.monotonic()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.running.pop(nodeid, None)
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        self.terminal = session.config.get_terminal_writer()  # what a hook prints is captured
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Of a run that hangs this is what one wants to know, at once: the workers have ten seconds to end."""
+        for test, since in self.running.items():
+            self.terminal.line(f"\nnot ended after {time.monotonic() - since:.0f} s: {test}")
+        self.terminal.flush()
 
     def pytest_runtest_logreport(self, report) -> None:
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0) + report.duration
@@ -89,9 +109,10 @@ def main() -> None:
         if not any(word.startswith("-n") for word in arguments):
             # Two more than there are CPUs: many tests wait, for a key's echo or a time-out.
             arguments += ["-n", str(min((os.cpu_count() or 1) + 2, 8)), "--dist", "worksteal"]
-        status = int(
-            pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(TOP), *arguments], plugins=[counter])
-        )
+        limit = LIMIT * float(os.environ.get("CW_PATIENCE", "1"))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
+        always = ["-q", "-p", "no:cacheprovider", "--rootdir", str(TOP), "--timeout", str(limit)]
+        status = int(pytest.main([*always, *arguments], plugins=[counter]))
     except (LabError, ConfigureError) as error:
         print(f"make test: {error}", file=sys.stderr)
         status, extra = 1, 1

@@ -265,7 +265,7 @@ def scheduler(tmp_path):
         yield json.loads(address.read_text())["address"]
     finally:
         process.terminate()
-        process.wait()
+        process.wait(60 * PATIENCE)
 
 
 def test_a_cluster_gives_the_same_cells(cw, tmp_path, scheduler):
@@ -278,7 +278,7 @@ def test_a_cluster_gives_the_same_cells(cw, tmp_path, scheduler):
         assert done.returncode == 0, done.stdout + done.stderr
     finally:
         worker.terminate()
-        worker.wait()
+        worker.wait(60 * PATIENCE)
     done = cw("sweep", path, "--results", tmp_path / "near")
     with Store(tmp_path / "far") as far, Store(tmp_path / "near") as near:
         pairs = list(zip(far.cells("small", "reduced"), near.cells("small", "reduced"), strict=True))
