@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import select
 import selectors
 import shutil
 import signal
@@ -70,19 +71,18 @@ def _pump(
     console = process.stdout.fileno()
     deadline = time.monotonic() + options.timeout if options.timeout else None
     output: list[bytes] = []
-    typist = Typist(process, source) if source is not None else None
     # poll, since epoll refuses plain files, and a job's input may well be one
     with selectors.PollSelector() as selector:
+        typist = Typist(process, source, selector) if source is not None else None
         selector.register(console, selectors.EVENT_READ)
         while True:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
-                return ("hang" if hangs(folder / "qmp") else "timeout"), b"".join(output)
+                return ("hang" if hangs(folder / "qmp", console) else "timeout"), b"".join(output)
             wait = 0.1 if typist and not typist.started else 1
             for key, _ in selector.select(wait if left is None else min(left, wait)):
-                if key.fd != console:
-                    if typist and not typist.forward():
-                        selector.unregister(key.fileobj)
+                if typist and key.fd != console:
+                    typist.forward(key.fileobj)
                     continue
                 time.sleep(GATHER)
                 data = os.read(console, 65536)
@@ -93,31 +93,44 @@ def _pump(
                     sink.write(data if options.quiet else data.replace(b"\r\n", b"\n"))
                     sink.flush()
             if typist and not typist.started and _job_runs(folder / "control"):
-                typist.started = True
-                with contextlib.suppress(ValueError):  # a closed descriptor: nothing to read
-                    selector.register(typist.source, selectors.EVENT_READ)
+                typist.start()
 
 
 class Typist:
-    """Types what the job is to read on the machine's console; the end of input is the terminal's own Ctrl-D."""
+    """Types what the job is to read on the machine's console; the end of input is the terminal's own Ctrl-D.
+
+    No faster than the machine takes it: a job that reads nothing holds up its input, and nothing else."""
 
     END = b"\x04"
 
-    def __init__(self, process: subprocess.Popen[bytes], source: BinaryIO) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], source: BinaryIO, selector: selectors.BaseSelector) -> None:
         assert process.stdin is not None
-        self.keyboard, self.source = process.stdin, source.fileno()
-        self.started, self.open_line = False, False
+        self.keyboard, self.source, self.selector = process.stdin, source, selector
+        os.set_blocking(self.keyboard.fileno(), False)
+        self.started, self.ended, self.open_line, self.pending = False, False, False, b""
 
-    def forward(self) -> bool:
-        """Pass on what has come; False at the end."""
-        data = os.read(self.source, 4096)
-        try:
+    def start(self) -> None:
+        self.started = True
+        with contextlib.suppress(ValueError):  # a closed descriptor: nothing to read
+            self.selector.register(self.source, selectors.EVENT_READ)
+
+    def forward(self, ready: object) -> None:
+        """Pass on what has come, or what is left of it: @ready is the source or the keyboard."""
+        if ready is self.source:
+            data = os.read(self.source.fileno(), 4096)
             # Ctrl-D ends a line that has begun; only the next one is the end of input.
-            self.keyboard.write(data or self.END + (self.END if self.open_line else b""))
+            self.pending = data or self.END + (self.END if self.open_line else b"")
+            self.open_line, self.ended = not data.endswith(b"\n"), not data
+            self.selector.unregister(self.source)
+            self.selector.register(self.keyboard, selectors.EVENT_WRITE)
+        try:
+            self.pending = self.pending[self.keyboard.write(self.pending) or 0 :]
         except BrokenPipeError:
-            return False
-        self.open_line = not data.endswith(b"\n")
-        return bool(data)
+            self.pending, self.ended = b"", True
+        if not self.pending:
+            self.selector.unregister(self.keyboard)
+            if not self.ended:
+                self.selector.register(self.source, selectors.EVENT_READ)
 
 
 def _job_runs(path: Path) -> bool:
@@ -128,8 +141,8 @@ def _job_runs(path: Path) -> bool:
         return False
 
 
-def hangs(path: Path) -> bool:
-    """Ask QEMU, some times over a second: can no CPU be interrupted?"""
+def hangs(path: Path, console: int) -> bool:
+    """Ask QEMU, some times over a second: can no CPU be interrupted? @console is read on, since who writes waits for that."""
     try:
         with socket.socket(socket.AF_UNIX) as channel:
             channel.settimeout(5)
@@ -140,10 +153,17 @@ def hangs(path: Path) -> bool:
             for _ in range(10):
                 if not _stuck(_registers(stream)):
                     return False
-                time.sleep(0.1)
+                _read_past(console, 0.1)
             return True
     except (OSError, ValueError):
         return False
+
+
+def _read_past(console: int, seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        if select.select([console], [], [], left)[0] and not os.read(console, 65536):
+            return
 
 
 def _qmp(stream, command: dict[str, Any]) -> Any:

@@ -102,6 +102,19 @@ def test_standard_input_reaches_the_job():
     assert (done.returncode, done.stdout) == (0, b"one\ntwo\n"), done.stderr
 
 
+@pytest.mark.parametrize(
+    ("job", "said"), [("sleep 1000", b""), ("while :; do echo here; done", b"here\nhere\n")], ids=["waits", "writes"]
+)
+def test_a_job_that_does_not_read_its_input_is_not_held_up(cw, tmp_path, job, said):
+    """What is to be typed is more than all buffers on the way hold: the job's output comes, and its time runs out."""
+    typed = tmp_path / "typed"
+    typed.write_bytes(b"all work and no play\n" * 50000)
+    with typed.open("rb") as keys:
+        done = cw("run", "--quiet", "--timeout", "8", "--", "sh", "-c", job, stdin=keys, timeout=60)
+    assert done.returncode == machine.TIMEOUT and said in done.stdout, done.stderr
+    assert done.stderr == b"cw: time-out: the job did not end in time\n"
+
+
 def test_an_ordinary_user(cw_run):
     result = cw_run(script="id -un; cd; pwd; touch mine; stat -c %U mine; touch /etc/x", user="user", status=1)
     assert result.output.decode().splitlines()[:3] == ["user", "/home/user", "user"]
