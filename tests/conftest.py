@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from lab.base import offspring
 from lab.base.paths import TOP, output_folder
 from lab.check.kernels import debug_output, full_output
 from lab.guest import image
@@ -118,12 +120,11 @@ def cw_run(tmp_path):
 @pytest.fixture
 def cw(tmp_path):
     """Run ./cw as a user would: cw("run", "--quiet", "--", "/bin/true") -> CompletedProcess (bytes)."""
-    import subprocess
 
     def call(*arguments, timeout=300, **options):
         command = [str(TOP / "cw"), *map(str, arguments)]
         options.setdefault("stdin", subprocess.DEVNULL)
-        return subprocess.run(command, capture_output=True, timeout=timeout * PATIENCE, check=False, **options)
+        return offspring.run(command, timeout=timeout * PATIENCE, **options)
 
     return call
 

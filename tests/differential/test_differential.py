@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
 
+from lab.base import offspring
 from lab.check.fuzz import calls as fuzz
 from tests.musl import static_program
 
@@ -34,7 +34,8 @@ def compile_scenarios(folder: Path) -> Path:
 def run_on_linux(program: Path) -> list[str]:
     base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=base) as scratch:
-        done = subprocess.run([program, scratch], capture_output=True, timeout=120, check=True)
+        done = offspring.run([program, scratch], timeout=120)
+    assert done.returncode == 0, done.stderr
     return done.stdout.decode(errors="replace").splitlines()
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.base import offspring
 from lab.base.paths import TOP, LabError, output_folder
 from lab.guest import workloads
 from lab.guest.sourcetree import archive, tree
@@ -44,7 +45,7 @@ def results(output: bytes) -> list[dict]:
 
 def on_host(*arguments, status=0, **options) -> subprocess.CompletedProcess:
     command = [str(output_folder() / "user" / "workload"), *map(str, arguments)]
-    result = subprocess.run(command, capture_output=True, timeout=300, check=False, **options)
+    result = offspring.run(command, timeout=300, **options)
     assert result.returncode == status, result.stderr.decode()
     return result
 

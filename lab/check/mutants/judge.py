@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
+from lab.base.offspring import end_all, marked
 from lab.check.mutants.copy import Copy
 from lab.check.mutants.kept import Mutant
 from lab.check.mutants.rooms import needs_kernels, stages_of
 
 KILLED, HANG, SURVIVED, UNBUILT, STALE, SAME = "killed", "hang", "survived", "not built", "stale", "same"
 NOT_BUILT = -1000  # instead of a status
-MARK = "CW_MUTANTS_RUN"  # in the environment of all that we start: how they are found again
-
-PATIENCE = 3  # seconds that are left to what is asked to end
 
 BUILD_KERNELS = "from lab.check import kernels; kernels.build_kernels()"
 
@@ -42,34 +37,11 @@ class Verdict:
         return asdict(self)
 
 
-def signal_all(mark: str, number: signal.Signals) -> bool:
-    """Signal whatever still carries our mark: was there anything?"""
-    wanted = f"{MARK}={mark}".encode()
-    found = False
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            if wanted in path.read_bytes().split(b"\0") and int(path.parent.name) != os.getpid():
-                os.kill(int(path.parent.name), number)
-                found = True
-    return found
-
-
-def end_all(mark: str) -> None:
-    """End whatever still carries our mark: machines, and what terminals' tests have started in sessions of their own.
-
-    First by asking, so that make removes what it was in the middle of: half an object is newer than its source."""
-    asked = time.monotonic()
-    while signal_all(mark, signal.SIGTERM) and time.monotonic() < asked + PATIENCE:
-        time.sleep(0.1)
-    signal_all(mark, signal.SIGKILL)
-
-
 def run(command: list[str], copy: Copy, seconds: float, extra: dict[str, str]) -> tuple[int | None, str]:
     """Status (None: it took too long) and output. Nothing that it started is left."""
-    mark = f"{os.getpid()}-{time.monotonic_ns()}"
     skipped = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CW_OUTPUT", "CW_BUILD", "O", "CW_SETTINGS", "CW_DEFCONFIG")
     environment = {key: value for key, value in os.environ.items() if key not in skipped}
-    environment |= {"CW_OUTPUT": str(copy.output), MARK: mark, **extra}
+    mark, environment = marked({**environment, "CW_OUTPUT": str(copy.output), **extra})
     process = subprocess.Popen(
         command, cwd=copy.path, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from lab.base import offspring
 from lab.check.fuzz import calls as fuzz
 from tests.musl import static_program
 
@@ -22,7 +22,7 @@ def test_linux_agrees(races, tmp_path):
     for more in ([], ["splice"]):
         (tmp_path / "work").mkdir(exist_ok=True)
         command = ["unshare", "-m", races, tmp_path / "work", "2000", *more]
-        done = subprocess.run(command, capture_output=True, timeout=300, check=False)
+        done = offspring.run(command, timeout=300)
         if b"(Operation not permitted)" in done.stdout + done.stderr:
             pytest.skip("root may not mount here")
         assert done.stdout == b"races: ok\n", done.stdout + done.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.base import offspring
 from lab.base.paths import TOP, output_folder
 from lab.build.kernel import build_lock, kernel_image
 from lab.check.kernels import full_output
@@ -159,9 +160,7 @@ def in_gdb(script: Path, output: str, *words: str, job: str = "") -> subprocess.
     environment = {**os.environ, "GDB_ARGS": f"-batch -x {script}", "CW_OUTPUT": output}
     environment |= {"JOB": job} if job else {}
     command = ["make", "-s", "-C", str(TOP), f"O={output}", *words, "gdb"]
-    return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=240, check=False, stdin=subprocess.DEVNULL
-    )
+    return offspring.run(command, timeout=240, env=environment, text=True, stdin=subprocess.DEVNULL)
 
 
 def test_gdb_shows_the_table_of_paths(tmp_path):
@@ -208,9 +207,7 @@ def test_memory_beside_the_ram_disk(cw_run):
 def test_demo_in_64_megabytes():
     """The whole of `make run` with the least memory: tree copied bit-identical, disk clean, four reports."""
     command = ["make", "-s", "-C", str(TOP), f"O={output_folder()}", "run", "MEM=64M"]
-    result = subprocess.run(
-        command, capture_output=True, text=True, timeout=1200, check=False, stdin=subprocess.DEVNULL
-    )
+    result = offspring.run(command, timeout=1200, text=True, stdin=subprocess.DEVNULL)
     assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
     assert "bit-identical" in result.stdout
     for cache in ("Page", "Buffer", "Inode", "Dentry"):

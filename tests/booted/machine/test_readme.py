@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.base import offspring
 from lab.base.paths import TOP, output_folder
 from lab.run.demo import project_files
 
@@ -41,10 +42,8 @@ def checkout(tmp_path_factory) -> Path:
 
 def in_shell(script: str, folder: Path) -> str:
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CW_", "MAKE", "MFLAGS"))}
-    result = subprocess.run(
-        ["bash", "-e", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=900, check=False,
-    )  # fmt: skip
+    shell = ["bash", "-e", "-c", script]
+    result = offspring.run(shell, timeout=900, cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True)
     assert result.returncode == 0, f"{script}\n{result.stdout[-3000:]}\n{result.stderr[-3000:]}"
     return result.stdout
 

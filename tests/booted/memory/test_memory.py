@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from lab.base import offspring
 from tests.musl import static_program
 
 HERE = Path(__file__).parent
@@ -22,7 +22,7 @@ def outcomes(output: bytes) -> list[str]:
 
 
 def test_linux_agrees(memory_program, tmp_path):
-    done = subprocess.run([memory_program, tmp_path], capture_output=True, timeout=60, check=False)
+    done = offspring.run([memory_program, tmp_path], timeout=60)
     assert done.returncode == 0, done.stdout.decode()
 
 

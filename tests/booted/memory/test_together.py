@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from lab.base import offspring
 from tests.musl import static_program
 
 PARTS = 12
@@ -18,7 +18,7 @@ def together(tmp_path_factory) -> Path:
 
 
 def test_linux_agrees(together, tmp_path):
-    done = subprocess.run([together, tmp_path], capture_output=True, timeout=300, check=False)
+    done = offspring.run([together, tmp_path], timeout=300)
     assert done.returncode == 0 and done.stdout.count(b"ok ") == PARTS, done.stdout.decode()
 
 

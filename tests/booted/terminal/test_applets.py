@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from lab.base import offspring
 from lab.guest.tree import applets, find_busybox
 
 COMMANDS = [
@@ -39,9 +39,7 @@ def on_linux(tmp_path_factory) -> str:
         (links / os.path.basename(applet)).symlink_to(busybox)
     folder = tmp_path_factory.mktemp("linux") / "work"
     environment = {"APPLETS": str(links), "HOME": "/root", "PATH": str(links)}
-    result = subprocess.run(
-        [str(links / "sh"), "-c", script(str(folder))], env=environment, capture_output=True, timeout=120, check=False
-    )
+    result = offspring.run([links / "sh", "-c", script(str(folder))], timeout=120, env=environment)
     return result.stdout.decode(errors="replace")
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import typer.main
 
+from lab.base import offspring
 from lab.base.paths import TOP
 from lab.build.configure import configure
 from lab.cli.root import app
@@ -62,10 +63,8 @@ def accepted(command: str) -> str | None:
 
 
 def in_shell(command: str, folder: Path = TOP, seconds: float = 300) -> str:
-    done = subprocess.run(
-        ["bash", "-e", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds,
-        check=False,
-    )  # fmt: skip
+    shell = ["bash", "-e", "-c", command]
+    done = offspring.run(shell, timeout=seconds, cwd=folder, stdin=subprocess.DEVNULL, text=True)
     assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
     return done.stdout
 

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from lab.base import offspring
 from lab.base.paths import TOP
 from lab.course import labs
 from lab.run.demo import project_files
@@ -33,9 +34,9 @@ def copy_of_checkout(folder: Path) -> Path:
 def run(script: str, where: Path, home: Path, **environment: str) -> str:
     """What it prints, as one sees it. It has to end well."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("CW_", "MAKE", "MFLAGS"))}
-    result = subprocess.run(
-        ["bash", "-e", "-c", script], cwd=where, env={**kept, **environment, "HOME": str(home)}, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600, check=False,
+    result = offspring.run(
+        ["bash", "-e", "-c", script], timeout=600, cwd=where, env={**kept, **environment, "HOME": str(home)},
+        stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     assert result.returncode == 0, f"{script}\n{result.stdout[-4000:]}"
     return result.stdout

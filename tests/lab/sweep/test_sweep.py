@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.base import offspring
 from lab.base.paths import TOP
 from lab.report import reproduce
 from lab.sweep import command, kernels
@@ -219,7 +220,7 @@ def test_a_full_disk_loses_nothing_that_was_recorded(tmp_path):
         command = ["sudo", "-n", *command]
     if shutil.which("unshare") is None:
         pytest.skip("unshare is not there")
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200 * PATIENCE)
+    done = offspring.run(command, timeout=200 * PATIENCE, text=True)
     if done.returncode in (1, 77) and ("Operation not permitted" in done.stderr or "permission denied" in done.stderr):
         pytest.skip("mounting is not permitted here")
     assert done.returncode == 125, done
