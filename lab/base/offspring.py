@@ -1,4 +1,4 @@
-"""A command and all that it starts: when it is late, or given up, nothing of it is left.
+"""A command and all that it starts: when it has ended, is late, or is given up, nothing of it is left.
 
 subprocess.run() ends the command alone at its time-out, and then waits, for as long as it takes, for whatever else holds
 the output open: a machine, a shell's command, a program's children. Here they are found again by a mark in their
@@ -21,9 +21,9 @@ PATIENCE = 3.0  # seconds that are left to what is asked to end
 
 
 def marked(environment: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """A new mark, and @environment with it behind those that are there."""
+    """A new mark, and @environment with it, behind those that this process has itself."""
     mark = f"{os.getpid()}-{time.monotonic_ns()}"
-    return mark, {**environment, MARK: f"{environment.get(MARK, '')}/{mark}"}
+    return mark, {**environment, MARK: f"{os.environ.get(MARK, '')}/{mark}"}
 
 
 def signal_all(mark: str, number: signal.Signals) -> bool:
@@ -31,7 +31,7 @@ def signal_all(mark: str, number: signal.Signals) -> bool:
     found = False
     for path in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
-            line = next((one for one in path.read_bytes().split(b"\0") if one.startswith(MARK.encode())), b"")
+            line = next((one for one in path.read_bytes().split(b"\0") if one.startswith(f"{MARK}=".encode())), b"")
             if mark.encode() in line.split(b"/") and int(path.parent.name) != os.getpid():
                 os.kill(int(path.parent.name), number)
                 found = True
@@ -42,10 +42,10 @@ def end_all(mark: str) -> None:
     """End whatever still carries @mark: machines, and what terminals' tests have started in sessions of their own.
 
     First by asking, so that make removes what it was in the middle of: half an object is newer than its source."""
-    asked = time.monotonic()
-    while signal_all(mark, signal.SIGTERM) and time.monotonic() < asked + PATIENCE:
-        time.sleep(0.1)
-    signal_all(mark, signal.SIGKILL)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        until = time.monotonic() + PATIENCE
+        while signal_all(mark, number) and time.monotonic() < until:
+            time.sleep(0.1)
 
 
 def run(
@@ -53,8 +53,8 @@ def run(
 ) -> subprocess.CompletedProcess[Any]:  # fmt: skip
     """As subprocess.run() with check=False; @options are Popen's, but both outputs are captured if none is named.
 
-    TimeoutExpired after @timeout seconds, with what was printed till then; whatever is raised, all has ended by then. What
-    outlives a command that ends by itself is left alone.
+    TimeoutExpired after @timeout seconds, with what was printed till then. Whatever is raised or returned, all has ended
+    by then, but for what this user may not end.
     """
     mark, environment = marked(os.environ if env is None else env)
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
@@ -63,9 +63,11 @@ def run(
     with subprocess.Popen(command, env=environment, **options) as process:
         try:
             output, said = process.communicate(input, timeout)
-        except BaseException as given_up:
+        except subprocess.TimeoutExpired as late:
             end_all(mark)
-            if isinstance(given_up, subprocess.TimeoutExpired):
-                given_up.stdout, given_up.stderr = process.communicate()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # who may not be ended still holds the output open
+                late.stdout, late.stderr = process.communicate(timeout=PATIENCE)
             raise
+        finally:
+            end_all(mark)
     return subprocess.CompletedProcess(command, process.returncode, output, said)

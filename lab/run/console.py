@@ -142,7 +142,9 @@ def _job_runs(path: Path) -> bool:
 
 
 def hangs(path: Path, console: int) -> bool:
-    """Ask QEMU, some times over a second: can no CPU be interrupted? @console is read on, since who writes waits for that."""
+    """Ask QEMU, some times over a second: can no CPU be interrupted, and does none say anything on @console?
+
+    Who writes without end may be met at it each time, with interrupts off."""
     try:
         with socket.socket(socket.AF_UNIX) as channel:
             channel.settimeout(5)
@@ -150,20 +152,15 @@ def hangs(path: Path, console: int) -> bool:
             stream = channel.makefile("rw")
             stream.readline()
             _qmp(stream, {"execute": "qmp_capabilities"})
-            for _ in range(10):
-                if not _stuck(_registers(stream)):
-                    return False
-                _read_past(console, 0.1)
-            return True
+            _says(console, 0)  # what it said before
+            return all(_stuck(_registers(stream)) and not _says(console, 0.1) for _ in range(10))
     except (OSError, ValueError):
         return False
 
 
-def _read_past(console: int, seconds: float) -> None:
-    until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        if select.select([console], [], [], left)[0] and not os.read(console, 65536):
-            return
+def _says(console: int, seconds: float) -> bool:
+    """Does anything come on @console in @seconds? It is read."""
+    return bool(select.select([console], [], [], seconds)[0] and os.read(console, 65536))
 
 
 def _qmp(stream, command: dict[str, Any]) -> Any:

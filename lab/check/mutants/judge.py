@@ -10,7 +10,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 
-from lab.base.offspring import end_all, marked
+from lab.base import offspring
 from lab.check.mutants.copy import Copy
 from lab.check.mutants.kept import Mutant
 from lab.check.mutants.rooms import needs_kernels, stages_of
@@ -41,21 +41,16 @@ def run(command: list[str], copy: Copy, seconds: float, extra: dict[str, str]) -
     """Status (None: it took too long) and output. Nothing that it started is left."""
     skipped = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CW_OUTPUT", "CW_BUILD", "O", "CW_SETTINGS", "CW_DEFCONFIG")
     environment = {key: value for key, value in os.environ.items() if key not in skipped}
-    mark, environment = marked({**environment, "CW_OUTPUT": str(copy.output), **extra})
-    process = subprocess.Popen(
-        command, cwd=copy.path, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
-    )  # fmt: skip
+    environment |= {"CW_OUTPUT": str(copy.output), **extra}
     try:
-        output, _ = process.communicate(timeout=max(seconds, 1))
-        return process.returncode, output
+        done = offspring.run(
+            command, timeout=max(seconds, 1), cwd=copy.path, env=environment, stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+        )  # fmt: skip
     except subprocess.TimeoutExpired as late:
-        end_all(mark)
         said = late.stdout or b""
         return None, said.decode(errors="replace") if isinstance(said, bytes) else said
-    finally:
-        end_all(mark)
-        process.wait()
+    return done.returncode, done.stdout
 
 
 class Judge:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 
 import pytest
 
-from lab.base.paths import TOP
 from lab.run import machine
 
 
@@ -96,9 +94,8 @@ def test_a_long_script_arrives_whatever_is_in_it(cw, character, length):
     assert (result.returncode, result.stdout) == (0, b"arrived\n"), result.stderr
 
 
-def test_standard_input_reaches_the_job():
-    command = [TOP / "cw", "run", "--quiet", "--timeout", "60", "--", "/bin/cat"]
-    done = subprocess.run(command, input=b"one\ntwo\n", capture_output=True, timeout=120, check=False)
+def test_standard_input_reaches_the_job(cw):
+    done = cw("run", "--quiet", "--timeout", "60", "--", "/bin/cat", input=b"one\ntwo\n", timeout=120)
     assert (done.returncode, done.stdout) == (0, b"one\ntwo\n"), done.stderr
 
 

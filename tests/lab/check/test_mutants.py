@@ -8,7 +8,6 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from lab.base.paths import TOP
 from lab.check.mutants import __main__ as command
 from lab.check.mutants import fresh, judge, kept, rooms
 from lab.check.mutants.copy import Copy, tree_files
+from tests.lab.test_offspring import has_ended
 
 KEPT = kept.kept_mutants()
 
@@ -218,15 +218,7 @@ def test_what_hangs_is_ended_with_all_it_started(tree, tmp_path):
     note = tmp_path / "pid"
     status, _ = judge.run(["/bin/sh", "-c", f"setsid sh -c 'echo $$ > {note}; sleep 1000' & sleep 1000"], copy, 1, {})
     assert status is None
-    for _ in range(100):
-        if not Path(f"/proc/{note.read_text().strip()}/cmdline").exists():
-            break
-        state = Path(f"/proc/{note.read_text().strip()}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        if state == "Z":
-            break
-        time.sleep(0.1)
-    else:
-        pytest.fail("still there")
+    assert has_ended(note)
 
 
 def test_a_build_that_is_ended_leaves_no_half_object(tree, tmp_path):
