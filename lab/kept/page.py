@@ -22,6 +22,7 @@ from lab.sweep.store import Cell
 
 if TYPE_CHECKING:
     from lab.report.collect import Section
+    from lab.report.figures import Sensitivity
     from lab.report.summary import Line, Text
 
 PAGE, BY_HAND = TOP / "docs/results.md", TOP / "docs/results"
@@ -34,6 +35,7 @@ Full runs only: the papers' loads, whole. How they are made, kept and checked:
 [lab/experiments.md](lab/experiments.md#full-runs-in-pieces-kept-checked); how a verdict is reached, and what its word
 means: [lab/reports.md](lab/reports.md); of each claim of the texts, the command that measures it: [lab/claims.md](lab/claims.md).
 Histograms, steps, pictures: `./cw report --kept`."""
+ELSEWHERE = "under other settings"  # of the simulated processor's memory, costs, instruction cache and TLBs
 NOTHING = "**Nothing is kept yet.** No full run has been put into results/, so there is no figure of ours here."
 
 
@@ -77,6 +79,9 @@ def _summary(texts: list[Text], kept: KeptResults, experiments: list[Experiment]
         *(f"{words.SIGNS[word]} {word}" for word in total),
         rows=[[str(count) for count in total.values()], [summary.MEANINGS[word] for word in total]],
     )
+    stands = summary.standing(sections)
+    if stands:
+        yield f"\n{words.standing(stands)} Of each, the last column of its table tells under how many it keeps its word, and between which ratios it lies."
     yield "\n## What it comes to"
     for text in texts:
         yield f"\n### {text.name}: what it comes to\n"
@@ -91,7 +96,10 @@ def _summary(texts: list[Text], kept: KeptResults, experiments: list[Experiment]
                 ]
             )
         yield from _table(
-            "part", "verdicts", "the paper's greatest effect, or the greatest that was expected", rows=rows
+            "part",
+            "verdicts",
+            "of what was measured: where the paper has its greatest effect, or else the greatest",
+            rows=rows,
         )
         lacking = [
             _lacking(one, kept) for one in experiments if not kept.kept[one.name] and summary.author(one) == text.author
@@ -153,6 +161,7 @@ def _figures(section: Section) -> Iterator[str]:
     from lab.report import words
 
     experiment = section.experiment
+    others = {(one.what, one.measure, one.place): one for one in section.sensitivities}
     for table in section.tables:
         if not table.has_paper:
             continue
@@ -164,8 +173,10 @@ def _figures(section: Section) -> Iterator[str]:
             rows.append([
                 row.place.name, row.kernel, words.mean_s_n(row.paper), words.mean_s_n(row.ours),
                 words.quotient(row.paper_ratio), words.quotient(row.ratio), verdict,
+                _elsewhere(others.get((row.kernel, table.measure.name, row.place.name))),
             ])  # fmt: skip
-        yield from _table("workload", "kernel", "paper", "ours", "paper's ratio", "our ratio", "verdict", rows=rows)
+        heads = ("workload", "kernel", "paper", "ours", "paper's ratio", "our ratio", "verdict", ELSEWHERE)
+        yield from _table(*_needed(heads, rows), rows=rows)
         yield ""
     if not any(table.has_paper for table in section.tables):
         yield from _means(section)
@@ -174,9 +185,29 @@ def _figures(section: Section) -> Iterator[str]:
         for one in section.judgements:
             ratio = f"{one.expect.above} / {one.expect.than} = {words.quotient(one.ratio)}"
             told = ("", one.expect.question) if one.expect.question else (one.expect.text, one.expect.open)
-            rows.append([*told, ratio, one.word, one.reason])
-        yield from _table("what the paper found", "what it left open", "ours", "verdict", "why", rows=rows)
+            under = others.get((one.expect.text, one.expect.measure, one.place))
+            rows.append([*told, ratio, one.word, one.reason, _elsewhere(under)])
+        heads = ("what the paper found", "what it left open", "ours", "verdict", "why", ELSEWHERE)
+        yield from _table(*_needed(heads, rows), rows=rows)
         yield ""
+
+
+def _elsewhere(one: Sensitivity | None) -> str:
+    """Under how many other settings of the simulated processor a conclusion keeps its word, and its ratio under all."""
+    from lab.report import words
+
+    if one is None or one.measured.word == "not measured":
+        return ""
+    return "not simulated" if one.missing else f"{words.kept(one)}: {words.range_of(one)}"
+
+
+def _needed(heads: tuple[str, ...], rows: list[list[str]]) -> tuple[str, ...]:
+    """@heads; the last column goes, of @rows too, where it is empty in all."""
+    if any(row[-1] for row in rows):
+        return heads
+    for row in rows:
+        row.pop()
+    return heads[:-1]
 
 
 def _means(section: Section) -> Iterator[str]:
@@ -186,12 +217,12 @@ def _means(section: Section) -> Iterator[str]:
     tables = [table for table in section.tables if table.rows]
     yield f"Means of the seeds; {words.extent(section)}.\n"
     found = []
-    for place in dict.fromkeys(place for table in tables for place in table.places):
+    for place in dict.fromkeys(place.name for table in tables for place in table.places):
         for kernel in section.experiment.kernel:
-            rows = [table.row(place.name, kernel.name) for table in tables]
+            rows = [table.row(place, kernel.name) for table in tables]
             if any(rows):
                 means = (words.number(row.ours.mean if row and row.ours else None) for row in rows)
-                found.append([place.name, kernel.name, *means])
+                found.append([place, kernel.name, *means])
     yield from _table("workload", "kernel", *(_with_unit(table.measure) for table in tables), rows=found)
     yield ""
 

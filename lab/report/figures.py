@@ -119,12 +119,29 @@ class Sensitivity:
         return [one for one in self.others if one.word != self.measured.word]
 
     @property
+    def keeps_direction(self) -> bool:
+        """Whether its ratio is on the same side of 1 under all settings."""
+        sides = {(one.ratio.value > 1) - (one.ratio.value < 1) for one in (self.measured, *self.others) if one.ratio}
+        return len(sides) == 1
+
+    @property
     def ends(self) -> tuple[Outcome, Outcome] | None:
         """The settings of the least and of the greatest ratio."""
         known = [one for one in (self.measured, *self.others) if one.ratio]
         if not known:
             return None
         return min(known, key=_value), max(known, key=_value)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Of the conclusions by cycles that tell a direction: how many there are, how many keep it under all other settings of
+    the simulated processor, how many their word, and how many were not simulated under others."""
+
+    told: int
+    direction: int
+    word: int
+    alone: int
 
 
 def _value(one: Outcome) -> float:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from lab.report import words
 from lab.report.collect import Judgement, Row, Section, Table
+from lab.report.figures import Standing
 from lab.report.numbers import Ratio
 from lab.report.verdicts import WORDS, Verdict, Word
 from lab.sweep.experiment import Experiment
@@ -22,6 +23,7 @@ from lab.sweep.experiment import Experiment
 MEANINGS: dict[Word, str] = {  # of a line's length
     "reproduced": "direction and size",
     "direction only": "size other or untold",
+    "no worse": "no loss, as identical kernels",
     "no effect here": "would have been seen",
     "contradicted": "the other direction",
     "answered": "what the paper asks",
@@ -149,6 +151,20 @@ def total(sections: Iterable[Section]) -> dict[Word, int]:
     for section in sections:
         found.update(counts(section))
     return {word: found[word] for word in WORDS}
+
+
+def standing(sections: Iterable[Section]) -> Standing | None:
+    """None: nothing that was concluded rests on cycles."""
+    found = [
+        one
+        for section in sections
+        if section.judged
+        for one in section.sensitivities
+        if one.measured.word in ("reproduced", "direction only", "contradicted")
+    ]
+    under = [one for one in found if not one.missing]
+    direction, word = sum(one.keeps_direction for one in under), sum(not one.changed for one in under)
+    return Standing(len(found), direction, word, len(found) - len(under)) if found else None
 
 
 def finding(section: Section) -> Finding:

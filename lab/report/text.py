@@ -16,8 +16,8 @@ from lab.report.figures import Buckets, Curve
 from lab.sweep.experiment import ROWS
 
 STYLES = {
-    "reproduced": "green", "direction only": "cyan", "no effect here": "bold red", "contradicted": "bold red",
-    "answered": "green", "undecided": "yellow", "left open": "dim", "not measured": "dim", "demonstration": "dim",
+    "reproduced": "green", "direction only": "cyan", "no worse": "cyan", "no effect here": "bold red",
+    "contradicted": "bold red", "answered": "green", "undecided": "yellow", "left open": "dim", "not measured": "dim", "demonstration": "dim",
 }  # fmt: skip
 WIDTH = 160  # of text that is on no terminal
 LAST_LINES = 5  # of a failed run's log
@@ -50,9 +50,14 @@ def _summary(sections: list[Section], console: Console) -> None:
         console.print(Text("All verdicts", style="bold"))
         for word, count in total.items():
             console.print(Text(f"  {count:4} ").append_text(_verdict(word)).append(f": {summary.MEANINGS[word]}"))
-        console.print()
+        stands = summary.standing(sections)
+        console.print(Text(f"{words.standing(stands)}\n" if stands else ""))
     for text in summary.texts(sections):
-        grid = _grid(f"<{text.name}", "<verdicts", "<the paper's greatest effect, or the greatest that was expected")
+        grid = _grid(
+            f"<{text.name}",
+            "<verdicts",
+            "<of what was measured: where the paper has its greatest effect, or else the greatest",
+        )
         for line in text.lines:
             judged = line.section.judged
             counts = [f"{words.SIGNS[word]} {count}" for word, count in line.counts.items()]

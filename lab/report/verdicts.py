@@ -7,6 +7,8 @@ meet, and ours is narrow enough to tell the paper's effect from none. What is to
 
     reproduced      direction and size
     direction only  the direction; the size is another, or the paper gives none, or ours is too wide to say
+    no worse        the paper says that nothing is lost, or no more than so much, and so it is; two identical kernels would
+                    have this word as well
     no effect here  our interval has 1 in it and is narrower than the paper's effect: a replication that failed
     contradicted    the other direction
     answered        the paper asks, and has no finding: the direction, either one, or that there is no effect that counts;
@@ -28,6 +30,7 @@ from lab.report.numbers import CONFIDENCE, ROUNDING, Ratio, Sample, equality_p, 
 Word = Literal[
     "reproduced",
     "direction only",
+    "no worse",
     "no effect here",
     "contradicted",
     "answered",
@@ -36,7 +39,8 @@ Word = Literal[
     "not measured",
 ]
 WORDS: tuple[Word, ...] = (
-    "reproduced", "direction only", "no effect here", "contradicted", "answered", "undecided", "left open", "not measured",
+    "reproduced", "direction only", "no worse", "no effect here", "contradicted", "answered", "undecided", "left open",
+    "not measured",
 )  # fmt: skip
 ALPHA = 1 - CONFIDENCE
 
@@ -166,7 +170,7 @@ def _judge(claim: Claim, level: tuple[float, bool], smallest: float) -> Verdict:
 def _answer(one: Verdict, claim: Claim) -> Verdict:
     """The same of what the paper asks, or what is our own aim: nothing can be found again where nothing was found."""
     if claim.goal:
-        reached = {"reproduced": "yes", "contradicted": "no"}.get(one.word)
+        reached = {"no worse": "yes", "contradicted": "no"}.get(one.word)
         return replace(one, word="answered", reason=f"{reached}: {one.reason}") if reached else one
     size = f"; {claim.at_least:g} would count" if claim.at_least > 1 else ""
     answers = {
@@ -179,10 +183,10 @@ def _answer(one: Verdict, claim: Claim) -> Verdict:
 
 
 def _no_worse(claim: Claim, ours: Ratio) -> Verdict:
-    """That nothing is lost, or no more than so much, is no effect that chance could feign: the interval alone decides."""
+    """That nothing is lost, or no more than so much, or that an aim is reached: the interval alone decides."""
     assert ours.low is not None and ours.high is not None
     if ours.low >= claim.at_least:
-        return Verdict("reproduced", f"the whole interval is at least {claim.at_least:g}", ours)
+        return Verdict("no worse", f"the whole interval is at least {claim.at_least:g}", ours)
     if ours.high < claim.at_least:
         return Verdict("contradicted", f"the whole interval is below {claim.at_least:g}", ours)
     far = ours.value - claim.at_least

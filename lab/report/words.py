@@ -7,14 +7,14 @@ import re
 import shlex
 
 from lab.report.collect import TOLERANCE, Row, Section, Table
-from lab.report.figures import Buckets, Outcome, Point, Sensitivity
+from lab.report.figures import Buckets, Outcome, Point, Sensitivity, Standing
 from lab.report.numbers import WIDE, Ratio, Sample
 from lab.sweep.experiment import ROWS, Measure
 from lab.sweep.store import Cell
 
 SIGNS = {
-    "reproduced": "✓", "direction only": "↗", "no effect here": "=", "contradicted": "✗", "answered": "◆", "undecided": "?",
-    "left open": "○", "not measured": "–", "demonstration": "·",
+    "reproduced": "✓", "direction only": "↗", "no worse": "≥", "no effect here": "=", "contradicted": "✗", "answered": "◆",
+    "undecided": "?", "left open": "○", "not measured": "–", "demonstration": "·",
 }  # fmt: skip
 NONE = "–"
 NEVER = "never"  # in place of a 0 that is a count of nothing
@@ -28,7 +28,8 @@ METHOD = (
     "seeds, none of which was left out, are pairs, and what the seed does to both is taken out (“paired”, it says below a "
     "table); otherwise, and for the paper, the runs are independent, with Welch's degrees of freedom. The paper's interval is from its s and number of runs.",
     "reproduced: the direction and the size are the paper's. direction only: the direction is; the size is another, or the paper "
-    "gives none, or ours is too wide to say. no effect here: our interval has 1 in it and is narrower than the paper's effect, "
+    "gives none, or ours is too wide to say. no worse: the paper says that nothing is lost, or no more than so much, and so it is; "
+    "two identical kernels would have this word as well. no effect here: our interval has 1 in it and is narrower than the paper's effect, "
     "so it would have been seen. contradicted: the other direction. answered: the paper asks whether it is so, and has no finding. undecided: too wide to tell the paper's effect from none; "
     "the number of seeds that it would take is told. left open: the paper's own interval has 1 in it.",
     "A direction counts where a t test excludes equal means, by Holm's method over all comparisons of the table, and where the "
@@ -46,7 +47,23 @@ METHOD = (
 
 def kept(one: Sensitivity) -> str:
     """Under how many settings the word is the same."""
-    return NONE if one.missing else f"{len(one.others) - len(one.changed)} of {len(one.others)}"
+    if one.missing or one.measured.word == "not measured":
+        return NONE
+    return f"{len(one.others) - len(one.changed)} of {len(one.others)}"
+
+
+def range_of(one: Sensitivity) -> str:
+    """From the least ratio to the greatest, over all settings."""
+    return " to ".join(factor(end.ratio.value) for end in one.ends or () if end.ratio) or NONE
+
+
+def standing(one: Standing) -> str:
+    """How far the conclusions by cycles depend on the simulated processor, in a sentence."""
+    alone = f"; {one.alone} were not simulated under others" if one.alone else ""
+    return (
+        f"{one.told} comparisons that tell a direction rest on a simulated processor's cycles: under all other settings of its "
+        f"memory {one.direction} keep the direction and {one.word} the word{alone}."
+    )
 
 
 def changed(one: Sensitivity) -> str:

@@ -226,11 +226,13 @@ def _summary(sections: list[Section]) -> dict[str, Any]:
     named = " and ".join(text.name for text in texts if text.name != summary.OTHERS)
     judged = [section for section in sections if section.judged]
     found = "What was found again" + (f" of {named}" if named else "")
+    stands = summary.standing(sections)
     return {
         "headline": found if 2 * len(judged) > len(sections) else f"{named or 'Experiments'}, measured in part",
         "judged": bool(judged), "demonstrations": sum(not section.judged for section in sections), "total": summary.total(sections),
         "texts": texts, "meanings": summary.MEANINGS, "faults": sum(len(section.faults) for section in sections),
         "runs": sum(words.runs_asked(section) for section in sections), "absent": absent(sections),
+        "standing": words.standing(stands) if stands else "",
     }  # fmt: skip
 
 

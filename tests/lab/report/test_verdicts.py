@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from lab.build.setup import need_lab
+from lab.report.collect import Section
 from lab.report.numbers import Ratio, Run, Sample, equality_p, ratio, sample
+from lab.report.reproduce import group
 from lab.report.verdicts import ALPHA, WORDS, Claim, Verdict, holm, judge
 from lab.sweep.experiment import load
 
@@ -102,9 +104,9 @@ def test_what_the_paper_asks_is_answered_and_not_reproduced(effect, paper, claim
 @pytest.mark.parametrize(
     ("effect", "deviation", "word", "said"),
     [
-        (0.0, 0.5, "reproduced", "the whole interval is at least 0.99"),
-        (0.02, 0.5, "reproduced", "the whole interval is at least 0.99"),
-        (-0.005, 0.5, "reproduced", "the whole interval is at least 0.99"),
+        (0.0, 0.5, "no worse", "the whole interval is at least 0.99"),
+        (0.02, 0.5, "no worse", "the whole interval is at least 0.99"),
+        (-0.005, 0.5, "no worse", "the whole interval is at least 0.99"),
         (-0.02, 0.5, "contradicted", "the whole interval is below 0.99"),
         (0.0, 15, "undecided", "0.99 lies in the interval"),
         (-0.011, 15, "undecided", "0.99 lies in the interval"),
@@ -233,23 +235,42 @@ def papers_pairs() -> list[Ratio]:
     return found
 
 
+def of_one_table(section: Section) -> list[list[Claim]]:
+    """The paper's side of what is judged together: the rows of each measure, and the findings of each. Not what the paper asks."""
+    found = [
+        [Claim(None, None, row.paper_ratio) for row in table.rows if row.paper_ratio and not row.is_reference]
+        for table in section.tables
+    ]
+    for measure in section.experiment.measure:
+        told = [one for one in section.judgements if one.expect.measure == measure.name and not one.expect.question]
+        found.append([Claim(None, None, one.paper_ratio, one.expect.at_least) for one in told])
+    return [claims for claims in found if claims]
+
+
+PAPERS = [name for name in group("all") if name.startswith(("lever-", "santos-"))]
+
+
 @pytest.mark.parametrize("pairs", ["same seeds", "other seeds"])
-def test_identical_kernels_reproduce_nothing(pairs):
-    """1,000 tables of kernels that do not differ, against the paper's pairs: no more are `reproduced` than is stated."""
-    papers = papers_pairs()
-    assert len(papers) >= 10
+@pytest.mark.parametrize("name", PAPERS)
+def test_identical_kernels_reproduce_nothing(name, pairs):
+    """Tables of kernels that do not differ, against the pairs of each of the papers' tables: 1,000 against table 1's, 100 against the
+    others'. No more have a word of something found than is stated; that nothing is lost is all that they can have."""
+    tables = of_one_table(Section(load(name), "full", {}))
+    times = 1000 if name == "lever-table1" else 100
     draw = np.random.default_rng(1)
-    wrong = 0
-    for _ in range(1000):
+    wrong = [0] * len(tables)
+    for _ in range(times):
         seed_effect = draw.normal(0, 8, SEEDS)
         reference = of(4000 + seed_effect + draw.normal(0, 4, SEEDS))
-        claims = []
-        for paper in papers:
-            effect = seed_effect if pairs == "same seeds" else draw.normal(0, 8, SEEDS)
-            kernel = of(4000 + effect + draw.normal(0, 4, SEEDS), first=1 if pairs == "same seeds" else 100)
-            claims.append(Claim(kernel, reference, paper))
-        wrong += any(one.word in ("reproduced", "direction only", "contradicted") for one in judge(claims))
-    assert wrong <= 1000 * ALPHA
+        for at, papers in enumerate(tables):
+            claims = []
+            for paper in papers:
+                effect = seed_effect if pairs == "same seeds" else draw.normal(0, 8, SEEDS)
+                kernel = of(4000 + effect + draw.normal(0, 4, SEEDS), first=1 if pairs == "same seeds" else 100)
+                claims.append(replace(paper, more=kernel, than=reference))
+            wrong[at] += any(one.word in ("reproduced", "direction only", "contradicted") for one in judge(claims))
+    allowed = ALPHA if times == 1000 else 2 * ALPHA  # a hundred tables have more than twice the mean once in a hundred
+    assert not tables or max(wrong) <= times * allowed
 
 
 def test_the_papers_own_effects_are_found():
@@ -265,5 +286,5 @@ def test_the_papers_own_effects_are_found():
     assert words.count("reproduced") > 0.8 * len(words) and "contradicted" not in words
 
 
-def test_every_word_is_one_of_the_seven():
+def test_every_word_is_known():
     assert {one(e, d, p).word for e in (-0.02, 0, 0.02, 0.2) for d in (0.1, 1, 30) for p in (PAPER, None)} <= set(WORDS)
