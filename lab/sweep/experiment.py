@@ -126,12 +126,19 @@ class Kernel(Part):
     defconfig: str = ""
     settings: list[str] = []
     cmdline: str = ""
+    full_cmdline: str | None = None  # in place of cmdline with --full: tables that are as full with a larger load
     disk_model: DiskModel | None = None  # in place of the machine's
     smp: Annotated[int, Field(ge=1, le=16)] | None = None  # CPUs, in place of the machine's
     # What {NAME} in a run becomes: so something else than kernels is compared. Of the lines of a result those count that
     # have the same under NAME, or nothing.
     words: dict[str, str] = {}
     paper: PaperRow | dict[str, PaperRow] = {}
+
+    def at(self, full: bool) -> Kernel:
+        """As it is booted with --full, or without."""
+        return (
+            self.model_copy(update={"cmdline": self.full_cmdline}) if full and self.full_cmdline is not None else self
+        )
 
     def machine(self, machine: Machine) -> Machine:
         """@machine with what this kernel has in its place."""

@@ -109,7 +109,7 @@ class Plan:
     def add(self, experiment: Experiment, full: bool = False, seeds: list[int] | None = None) -> None:
         """The cells of @experiment."""
         scale = "full" if full else "reduced"
-        for kernel in experiment.kernel:
+        for kernel in (one.at(full) for one in experiment.kernel):
             for variant in experiment.variants(full):
                 machine = kernel.machine(variant.machine)
                 turns = bool(machine.icount) and (machine.smp or [1])[0] > 1 or is_several(machine.cache_sim or "")

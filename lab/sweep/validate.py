@@ -88,6 +88,7 @@ def _kernels(experiment: Experiment) -> Iterator[tuple[Place, str]]:
             if right:
                 yield (*here, "settings" if kernel.settings else "defconfig"), str(error)
         yield from _line(kernel.cmdline, (*here, "cmdline"))
+        yield from _line(kernel.full_cmdline or "", (*here, "full_cmdline"))
 
 
 def _line(cmdline: str, place: Place) -> Iterator[tuple[Place, str]]:
