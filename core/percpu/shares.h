@@ -98,8 +98,8 @@ struct percpu_ref {
 	struct percpu_shares shares;
 };
 
-/* Spread what has been one count since it was made, or gathered. The caller has a reference, which
- * he keeps until he has gathered them. */
+/* Spread what has been one count since it was made, or gathered. Where the last one to go is to be
+ * told, the caller has a reference, which he keeps until he has gathered them. */
 static inline void percpu_ref_spread(struct percpu_ref *ref)
 {
 	atomic_add(PERCPU_REF_BIAS, &ref->count);
@@ -123,10 +123,13 @@ static __always_inline bool percpu_ref_tryget(struct percpu_ref *ref)
 	return true;
 }
 
-/* By who has a reference, or who keeps the owner from gathering. */
+/* By who has a reference, or who keeps what is counted from going: the count may be 0. */
 static __always_inline void percpu_ref_get(struct percpu_ref *ref)
 {
-	percpu_ref_tryget(ref);
+	if (unlikely(!READ_ONCE(ref->spread)))
+		atomic_inc(&ref->count);
+	else
+		arch_local_add(percpu_share(&ref->shares), 1);
 }
 
 /* Was it the last? */

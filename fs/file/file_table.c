@@ -153,7 +153,7 @@ static __always_inline struct fd get_unless(int number, unsigned refused)
 	struct file_table *table = current->files;
 	struct fd fd = {NULL, false};
 
-	if (likely(atomic_read(&table->refcount) == 1))
+	if (likely(smp_load_acquire(&table->refcount.counter) == 1))
 		fd.file = file_at(table, (u32)number);
 	else
 		fd = fdget_shared(table, (u32)number);
@@ -175,10 +175,12 @@ struct fd fdget(int number)
 
 bool fd_peek_path(int number, struct path *path)
 {
-	struct file_table *table = current->files;
-	struct file *file = file_at(table, (u32)number);
+	/* the count first: while others use the table, the path of a file that they close is
+	 * overwritten, although its memory stays */
+	bool alone = smp_load_acquire(&current->files->refcount.counter) == 1;
+	struct file *file = alone ? file_at(current->files, (u32)number) : NULL;
 
-	if (!file || atomic_read(&table->refcount) != 1)
+	if (!file)
 		return false;
 	*path = file->path;
 	return true;

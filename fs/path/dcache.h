@@ -86,8 +86,8 @@ static CACHE_LOOKUP struct dentry *d_lookup(const struct dentry *parent,
  * (from one to none) and UNHASHED change only between changes_begin() and changes_end(). Who calls
  * these excludes others: he holds the directory's lock and a reference; or the bucket lock, while
  * there is no other reference, nor can anybody get one. A walk takes its reference first, and then
- * looks whether something changes (lockless_hold()); who needs to be alone begins the change, and
- * then looks at the references: so one of the two sees the other. What is dead stays in memory,
+ * looks whether something changes (hold() of lockless.c); who needs to be alone begins the change,
+ * and then looks at the references: so one of the two sees the other. What is dead stays in memory,
  * with its name, for a grace period.
  */
 #ifdef LOCKLESS_WALK

@@ -175,8 +175,7 @@ def _figures(section: Section) -> Iterator[str]:
                 words.quotient(row.paper_ratio), words.quotient(row.ratio), verdict,
                 _elsewhere(others.get((row.kernel, table.measure.name, row.place.name))),
             ])  # fmt: skip
-        heads = ("workload", "kernel", "paper", "ours", "paper's ratio", "our ratio", "verdict", ELSEWHERE)
-        yield from _table(*_needed(heads, rows), rows=rows)
+        yield from _judged("workload", "kernel", "paper", "ours", "paper's ratio", "our ratio", "verdict", rows=rows)
         yield ""
     if not any(table.has_paper for table in section.tables):
         yield from _means(section)
@@ -187,8 +186,7 @@ def _figures(section: Section) -> Iterator[str]:
             told = ("", one.expect.question) if one.expect.question else (one.expect.text, one.expect.open)
             under = others.get((one.expect.text, one.expect.measure, one.place))
             rows.append([*told, ratio, one.word, one.reason, _elsewhere(under)])
-        heads = ("what the paper found", "what it left open", "ours", "verdict", "why", ELSEWHERE)
-        yield from _table(*_needed(heads, rows), rows=rows)
+        yield from _judged("what the paper found", "what it left open", "ours", "verdict", "why", rows=rows)
         yield ""
 
 
@@ -201,13 +199,12 @@ def _elsewhere(one: Sensitivity | None) -> str:
     return "not simulated" if one.missing else f"{words.kept(one)}: {words.range_of(one)}"
 
 
-def _needed(heads: tuple[str, ...], rows: list[list[str]]) -> tuple[str, ...]:
-    """@heads; the last column goes, of @rows too, where it is empty in all."""
+def _judged(*heads: str, rows: list[list[str]]) -> Iterator[str]:
+    """A table whose last column, what is under other settings, goes where it is empty in all @rows."""
     if any(row[-1] for row in rows):
-        return heads
-    for row in rows:
-        row.pop()
-    return heads[:-1]
+        yield from _table(*heads, ELSEWHERE, rows=rows)
+    else:
+        yield from _table(*heads, rows=[row[:-1] for row in rows])
 
 
 def _means(section: Section) -> Iterator[str]:
