@@ -1,4 +1,4 @@
-"""Do kept cells count the same when they run again? Two of them, drawn by a word.
+"""Do kept cells count the same when they run again? Two short ones of them, drawn by a word; or a long one.
 
 Where QEMU is given what it was given then (lab/run/qemu/given.py), everything is compared to the last byte. A kernel that
 has changed runs other instructions, so that its clock, and who waits for whom, are a little others, and so is what all
@@ -30,7 +30,18 @@ from lab.sweep.plan import WORDS_ONLY, Plan, Planned
 from lab.sweep.runner import run_local
 from lab.sweep.store import Cell, same_machine
 
-COUNT, SECONDS = 2, 60.0  # how many cells, and how long each may have taken
+
+@dataclass(frozen=True)
+class Length:
+    """How many cells to draw, of those that took as many seconds as lie between."""
+
+    count: int
+    least: float
+    most: float
+
+
+SHORT = Length(2, 0, 60)
+LONG = Length(1, 60, 240)  # most whole runs of table 1, and some of each other kind
 TOLERANCE, FEW = 0.03, 1000  # of a changed kernel: a part of each count, or so many at once
 ADDRESSES_IN_KEYS = ("page", "inode", "dentry")
 # Of a configuration: what may be another and the run is still the one that was asked for.
@@ -59,31 +70,33 @@ class Outcome:
     skipped: list[str] = field(default_factory=list)  # reasons
 
 
-def short_ones(place: Path | None = None) -> list[Drawn]:
-    """Every kept cell that is repeatable and short, once each."""
+def of_length(length: Length, place: Path | None = None) -> list[Drawn]:
+    """Every kept cell that is repeatable and took so long, once each."""
     found: dict[str, Drawn] = {}
     for name in files.names(place):
         for where, cell in sorted(files.read(name, place).items()):
-            if cell.config.get("icount") is not False and cell.seconds < SECONDS:
+            if cell.config.get("icount") is not False and length.least <= cell.seconds < length.most:
                 found.setdefault(cell.id, Drawn(name, where, cell))
     return list(found.values())
 
 
-def draw(cells: list[Drawn], word: str) -> list[Drawn]:
-    """COUNT of @cells, by @word alone."""
-    return random.Random(word).sample(cells, min(COUNT, len(cells)))
+def draw(cells: list[Drawn], word: str, count: int = SHORT.count) -> list[Drawn]:
+    """@count of @cells, by @word alone."""
+    return random.Random(word).sample(cells, min(count, len(cells)))
 
 
-def check(word: str, place: Path | None = None, experiments: dict[str, Path] | None = None) -> Outcome:
+def check(
+    word: str, place: Path | None = None, experiments: dict[str, Path] | None = None, length: Length = SHORT
+) -> Outcome:
     """Run the cells that @word draws of those in @place, and compare. @experiments: files that are not in experiments/."""
     outcome = Outcome()
     if not files.cells(place):
         outcome.skipped.append(f"{files.shown(place or files.folder())}/ keeps no runs yet")
         return outcome
-    cells = short_ones(place)
+    cells = of_length(length, place)
     if not cells:
-        outcome.skipped.append(f"no kept cell took less than {SECONDS:.0f} s")
-    for drawn in draw(cells, word):
+        outcome.skipped.append(f"no kept cell took {length.least:.0f} to {length.most:.0f} s")
+    for drawn in draw(cells, word, length.count):
         planned = _planned(drawn, (experiments or {}).get(drawn.experiment))
         reason = planned if isinstance(planned, str) else "; ".join(other_tools(drawn.cell, planned))
         if isinstance(planned, str) or reason:

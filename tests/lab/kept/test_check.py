@@ -8,7 +8,7 @@ import pytest
 
 from lab.kept import check as checking
 from lab.kept import files, keep
-from lab.kept.check import Drawn, check, draw, short_ones
+from lab.kept.check import LONG, SHORT, Drawn, check, draw, of_length
 from lab.kept.form import Kept
 from lab.sweep import command, plan, runner
 from lab.sweep.store import Store
@@ -49,10 +49,10 @@ def config(**other):
 
 def test_two_are_drawn_by_the_commit_among_the_short_ones(kept):
     _, place = kept
-    cells = short_ones(place)
+    cells = of_length(SHORT, place)
     assert (
         len(cells) == 4
-        and draw(cells, WORD) == draw(short_ones(place), WORD)
+        and draw(cells, WORD) == draw(of_length(SHORT, place), WORD)
         and len(set(draw_names(cells, WORD))) == 2
     )
     assert len({tuple(draw_names(cells, str(number))) for number in range(50)}) > 6, "another commit, others"
@@ -66,9 +66,11 @@ def draw_names(cells: list[Drawn], word: str) -> list[str]:
 def test_what_cannot_be_run_in_a_minute_is_not_drawn(kept, again):
     experiments, place = kept
     plant(place, lambda cell: replace(cell, seconds=61.0))
-    assert check(WORD, place, experiments).skipped == ["no kept cell took less than 60 s"]
+    assert check(WORD, place, experiments).skipped == ["no kept cell took 0 to 60 s"]
+    assert len(check(WORD, place, experiments, LONG).equal) == 1
     plant(place, lambda cell: replace(cell, seconds=6.0, config=dict(cell.config)))
     assert len(check(WORD, place, experiments).equal) == 2
+    assert check(WORD, place, experiments, LONG).skipped == ["no kept cell took 60 to 240 s"]
 
 
 def test_nothing_is_kept(tmp_path):
@@ -95,7 +97,7 @@ def test_every_kind_of_counter_is_compared(kept, again, change, says):
     again.update(change)
     faults = check(WORD, place, experiments).faults
     assert len(faults) == 2
-    for fault, drawn in zip(faults, draw(short_ones(place), WORD), strict=True):
+    for fault, drawn in zip(faults, draw(of_length(SHORT, place), WORD), strict=True):
         assert fault.startswith(f"{drawn.name}: {says}"), fault
 
 
