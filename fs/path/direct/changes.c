@@ -37,6 +37,8 @@ void direct_change_begin(struct dentry *dentry, enum direct_kind kind)
 		return;
 	atomic_inc(&direct_changes.begun);
 	smp_mb(); /* who has not seen that remembers what is given up now */
+	/* what another namespace has mounted on it goes with it */
+	change.mounts = kind == DIRECT_PLACE && (READ_ONCE(dentry->flags) & D_MOUNTED);
 	spin_lock(&dentry_tree_lock);
 	siblings_renew(dentry);
 	visit_all_below(dentry, change_one, &change);

@@ -106,8 +106,8 @@ DEFINE_GUARD(change_place, struct dentry, direct_change_begin(object, DIRECT_PLA
 void direct_change_all_begin(bool *change);
 void direct_change_all_end(bool *change);
 DEFINE_GUARD(change_all_rights, bool, direct_change_all_begin(object), direct_change_all_end)
-/* @dentry, if paths go on behind it: a directory or, where links are remembered, a link; else NULL.
- */
+/* @dentry, if paths go on behind it: a directory, what something is mounted on or, where links are
+ * remembered, a link; else NULL. */
 static inline struct dentry *led_through(struct dentry *dentry)
 {
 	umode_t mode = dentry->inode ? dentry->inode->mode : 0;
@@ -115,7 +115,7 @@ static inline struct dentry *led_through(struct dentry *dentry)
 	if (S_ISLNK(mode))
 		return dentry;
 #endif
-	return S_ISDIR(mode) ? dentry : NULL;
+	return S_ISDIR(mode) || READ_ONCE(dentry->flags) & D_MOUNTED ? dentry : NULL;
 }
 
 /* @dentry, if with that mode and owner others may search it than now; else NULL. */

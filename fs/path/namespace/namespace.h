@@ -18,8 +18,10 @@
  * takes mount_mutex, and mount_lock in it.
  *
  * A name on which something is mounted can be neither removed nor renamed in that namespace. In
- * any other it can: a directory takes what is mounted on it to its new name, and from what was
- * removed it is taken off, with all that is mounted below it, as by MNT_DETACH.
+ * any other it can: a directory, or a file, takes what is mounted on it to its new name, and from
+ * what was removed it is taken off, with all that is mounted below it, as by MNT_DETACH. Paths of
+ * what is mounted are none of the directory's own: direct lookup gives up those of all mounts then
+ * (direct/changes.c), and again if something was mounted on a file while that was renamed.
  *
  * Known limit: nothing propagates.
  */
