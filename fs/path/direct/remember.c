@@ -16,7 +16,10 @@
 enum direct_result direct_find_further(struct lockless_walk *walk, struct direct_entry *from,
 				       u64 changes)
 {
-	enum direct_result result = from ? alias_arrive(walk, from) : DIRECT_UNKNOWN;
+	/* a text through a link has an alias; the link itself, with which a lookup may begin, is
+	 * not gone through, and nothing is below it */
+	bool below = from && S_ISDIR(READ_ONCE(walk->inode->mode));
+	enum direct_result result = below ? alias_arrive(walk, from) : DIRECT_UNKNOWN;
 
 	if (result != DIRECT_UNKNOWN)
 		return result;

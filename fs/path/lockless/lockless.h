@@ -6,8 +6,9 @@
  * something mounted there, a symbolic link whose text is in memory. Where it is not - a miss, a
  * change meanwhile, a permission that is refused - it stops, and the walk with references goes on
  * from there (namei.c), or from the start if the place has changed, or a link's text was left
- * unfinished. Only success, and that a name is known not to exist, are told by this one, so that
- * every error is found in one place.
+ * unfinished. Only success, that a name is known not to exist and, where direct lookup remembers
+ * that, that a text goes on below what is no directory, are told by this one, so that every other
+ * error is found in one place.
  *
  * How it knows that what it read is true. What it stands on, and looks at, stays in memory, since
  * it is a reader (core/lock/rcu.h). Each dentry has a sequence count. The walk takes that of a
@@ -56,7 +57,8 @@ struct lockless_walk {
 
 /*
  * Find @name from @dfd, or the root, as far as it is simple; flags as path_lookup()'s.
- * lockless_result, or -ENOENT if that is known. Between rcu_read_lock() and rcu_read_unlock().
+ * lockless_result, or -ENOENT or -ENOTDIR if that is known. Between rcu_read_lock() and
+ * rcu_read_unlock().
  */
 int lockless_find(int dfd, const char *name, unsigned flags, struct lockless_walk *walk);
 /*

@@ -95,12 +95,33 @@ SCENARIO(open_nofollow)
 	T(open("l", O_RDONLY | O_NOFOLLOW | O_PATH) >= 0);
 }
 
+/* Nothing is below the link itself, however often a text through it has led somewhere. */
+static void open_below_the_link(void)
+{
+	struct stat st;
+
+	make_directory("d/inner");
+	make_file("d/inner/file", "x");
+	symlink("d", "link-to-the-directory");
+	for (int i = 0; i < 20; i++) {
+		stat("link-to-the-directory/inner/file", &st);
+		lstat("link-to-the-directory", &st);
+	}
+	int fd = open("link-to-the-directory", O_RDONLY | O_NOFOLLOW | O_PATH);
+	for (int i = 0; i < 3; i++) {
+		T(openat(fd, "inner/file", O_RDONLY));
+		T(openat(fd, "inner/none", O_RDONLY));
+		T(openat(fd, "../d/inner/file", O_RDONLY));
+	}
+}
+
 SCENARIO(open_nofollow_only_last)
 {
 	make_directory("d");
 	make_file("d/f", "x");
 	symlink("d", "l");
 	T(open("l/f", O_RDONLY | O_NOFOLLOW) >= 0);
+	open_below_the_link();
 }
 
 SCENARIO(open_path_descriptor)

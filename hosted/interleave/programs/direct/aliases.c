@@ -110,6 +110,26 @@ RING_PROGRAM(direct_alias_followed, world_tmpfs, 60)
 	world_unmount();
 }
 
+/* Nothing is below the link itself, whatever a text through it leads to. */
+RING_PROGRAM(direct_alias_below_the_link, world_tmpfs, 1)
+{
+	struct kstat stat;
+
+	make_one_and_two();
+	make_directory("/mnt/one/inner", 0755);
+	make_file("/mnt/one/inner/file");
+	CHECK_EQUAL(sys_symlinkat("one", AT_FDCWD, "/mnt/the-link"), 0);
+	world_warm("/mnt/the-link/inner/file");
+	for (unsigned i = 0; i < 3; i++)
+		CHECK_EQUAL(sys_newfstatat(AT_FDCWD, "/mnt/the-link", &stat, AT_SYMLINK_NOFOLLOW), 0);
+	int fd = (int)sys_openat(AT_FDCWD, "/mnt/the-link", O_PATH | O_NOFOLLOW, 0);
+	CHECK(fd >= 0);
+	for (unsigned i = 0; i < 3; i++)
+		CHECK_EQUAL(sys_newfstatat(fd, "inner/file", &stat, 0), -ENOTDIR);
+	CHECK_EQUAL(sys_close(fd), 0);
+	world_unmount();
+}
+
 /* ---- what lies behind it changes ------------------------------------------------------------- */
 
 /* The directory that the link leads to is another one. */
