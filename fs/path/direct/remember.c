@@ -133,11 +133,11 @@ static char *write_path(struct path path, char *at, const char *start, bool *rea
  * has none, or there is no memory. Sleeps. */
 static bool sign(const struct path *path, struct signature *sum, bool *reached)
 {
-	char *buffer __free(kfree) = kzalloc(PATH_MAX + 8, GFP_KERNEL | GFP_NOWARN);
+	char *buffer __free(kfree) = kzalloc(SIGNATURE_MAX + 8, GFP_KERNEL | GFP_NOWARN);
 
 	if (!buffer)
 		return false;
-	const char *text = write_path(*path, buffer + PATH_MAX, buffer, reached);
+	const char *text = write_path(*path, buffer + SIGNATURE_MAX, buffer, reached);
 	if (!text)
 		return false;
 	*sum = signature_of_root;

@@ -145,6 +145,45 @@ RING_PROGRAM(direct_both_renamed, world_tmpfs, 60)
 	meet_on_both_ways(rename_for_both);
 }
 
+/* ---- long paths ------------------------------------------------------------------------------ */
+
+/* Make @count directories, each in the one before, with a name of 250 bytes; their path into @text. */
+static void __maybe_unused make_long(unsigned count, char *text)
+{
+	char name[256] = "";
+
+	memset(name, 'x', 250);
+	for (*text = '\0'; count; count--) {
+		strcat(strcat(text, *text ? "/" : ""), name);
+		make_directory(name, 0755);
+		CHECK_EQUAL(sys_chdir(name), 0);
+	}
+}
+
+/* From a long path a text goes on that is nearly as long as any: their canonical path, which is
+ * longer, has an entry. */
+RING_PROGRAM(direct_long, world_tmpfs, 1)
+{
+#ifdef CONFIG_DCACHE_FASTPATH
+	static char start[PATH_MAX + 8], rest[PATH_MAX + 8];
+	struct kstat stat;
+
+	make_up();
+	CHECK_EQUAL(sys_mount("none", "/mnt/up", "tmpfs", 0, "mode=755,nr_inodes=64"), 0);
+	CHECK_EQUAL(sys_chdir("/mnt/up"), 0);
+	make_long(3, start);
+	make_long(15, rest);
+	CHECK_EQUAL(sys_chdir("/mnt/up"), 0);
+	CHECK_EQUAL(sys_chdir(start), 0);
+	for (unsigned i = 0; i < PREFIX_PATIENCE + 3; i++)
+		CHECK_EQUAL(sys_newfstatat(AT_FDCWD, rest, &stat, 0), 0);
+	direct_check();
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	CHECK_EQUAL(sys_umount2("/mnt/up", 0), 0);
+	world_unmount();
+#endif
+}
+
 /* ---- the prefix cache ------------------------------------------------------------------------ */
 
 /* Of versions whose words have one set of the prefix cache, the one used least recently goes. */
