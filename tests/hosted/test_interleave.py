@@ -33,6 +33,8 @@ TAGGED = [
     f"direct_{name}"
     for name in ("replaced", "each_once", "reclaim", "evicted", "both_move", "both_renamed", "two_ways")
 ]
+# In which mounts, and names above, change: with names that are compared, through mounts, in place of signatures.
+COMPARED = [f"direct_{name}" for name in ("unbound", "mount_above", "mount_below", "bind", "rename_above")]
 KERNEL = [name for name in PROGRAMS if not name.startswith(("toy_", "table_", "direct_"))]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
@@ -124,6 +126,13 @@ def tagged_ring() -> Path:
 
 
 @pytest.fixture(scope="session")
+def compared_ring() -> Path:
+    """Direct lookup by names that are compared, without aliases."""
+    rooms = DIRECT_ROOMS.replace("DCACHE_SYMLINK_ALIAS=y ", "")
+    return build(OUTPUT.with_name(f"{OUTPUT.name}-compared"), f"HOSTED_ROOMS={rooms} PATH_SIGNATURE=text")
+
+
+@pytest.fixture(scope="session")
 def names_ring() -> Path:
     """Complete directories, and more negative dentries."""
     rooms = "SWAP=y XATTR=y OPENAT2=y DCACHE_COMPLETE=y DCACHE_NEGATIVE=y"
@@ -166,6 +175,12 @@ def test_program_with_direct_lookup(direct_ring, program):
 @pytest.mark.parametrize("program", TAGGED)
 def test_program_with_tagged_buckets(tagged_ring, program):
     passes(tagged_ring, program, RUNS.get(program, USUAL_RUNS))
+
+
+@pytest.mark.builds("the ring with names compared")
+@pytest.mark.parametrize("program", COMPARED)
+def test_program_with_names_compared(compared_ring, program):
+    passes(compared_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
 @pytest.mark.builds("the ring with complete directories")

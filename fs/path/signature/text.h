@@ -10,7 +10,9 @@
  * entries of all that this concerns void first (direct.h). So if the entry that was found is not
  * void after the names were read, they are what they were when it was entered; and the lookup does
  * look at that, at its end. Each dentry's name and parent belong together by its
- * sequence count, so that no more is read than is there, and mounts by theirs.
+ * sequence count, so that no more is read than is there, and mounts by theirs. That is looked at
+ * first: an entry stays in the table when its mount is taken off, whose memory is there only for
+ * those who began before.
  *
  * Cost: 15 instructions for eight bytes, and some 45 for each component. Weakness: that; and
  * aliases (alias/alias.h) there cannot be, since they are known by the signatures of texts alone.
@@ -41,9 +43,9 @@ static __always_inline bool signatures_differ(const struct signature *a, const s
 #define signature_top(signature) ((signature)->limb[0])
 
 struct lockless_walk;
-struct path;
+struct direct_entry;
 
-/* Does the text of @walk, which is where it begins and has its signature, lead to @path, by its
- * names? What is found so is to be looked at again. Between rcu_read_lock() and
+/* Does the text of @walk, which is where it begins and has its signature, lead to the place of
+ * @entry, by its names? What is found so is to be looked at again. Between rcu_read_lock() and
  * rcu_read_unlock(). */
-bool text_leads_to(const struct lockless_walk *walk, const struct path *path);
+bool text_leads_to(const struct lockless_walk *walk, const struct direct_entry *entry);

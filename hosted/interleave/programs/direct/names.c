@@ -431,3 +431,29 @@ RING_PROGRAM(direct_two_ways, world_tmpfs, 60)
 	CHECK_EQUAL(sys_umount2("/mnt/bound", 0), 0);
 	world_unmount();
 }
+
+static void bind_and_unbind(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(sys_mount("/mnt/up", "/mnt/bound", "none", MS_BIND, NULL), 0);
+		world_warm("/mnt/bound/dir/file");
+		CHECK_EQUAL(sys_umount2("/mnt/bound", MNT_DETACH), 0);
+		ring_user(); /* the mount's memory may go now, as far as it is for us */
+		leads_nowhere("/mnt/bound/dir/file");
+		ring_user();
+		leads_nowhere("/mnt/bound/dir/file");
+	}
+}
+
+/* What was found through a mount that is gone has its entry, which nobody looks through. */
+RING_PROGRAM(direct_unbound, world_tmpfs, 60)
+{
+	make_up();
+	make_directory("/mnt/bound", 0755);
+	task_start(look_whether, "/mnt/bound/dir/file");
+	task_start(look_whether, "/mnt/up/dir/file");
+	task_start(bind_and_unbind, NULL);
+	ring_run();
+	world_unmount();
+}
