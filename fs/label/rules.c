@@ -26,7 +26,7 @@ static int set_rule(struct label *subject, const struct label *object, u8 access
 	if (!rule)
 		return access ? add(subject, object, access) : 0;
 #ifdef CONFIG_DCACHE_FASTPATH
-	guard(change_all_rights, &(bool){rule->access & ~access & MAY_EXEC});
+	guard(change_all_rights, rule->access & ~access & MAY_EXEC ? rule : NULL);
 #endif
 	WRITE_ONCE(rule->access, access);
 	return 0;

@@ -35,9 +35,9 @@ u64 direct_version_of(const struct dentry *dentry, const struct mount *mount,
 		return 0;
 	u64 version = READ_ONCE(entry->version);
 
-	if (version && unlikely(prefix_is_old(version)))
+	if (direct_counts(version) && unlikely(prefix_is_old(version)))
 		version = direct_renew(entry, prefix_new_version());
-	return version;
+	return direct_counts(version) ? version : 0;
 }
 
 bool direct_remember_again(const struct lockless_walk *walk, const struct dentry *dentry)

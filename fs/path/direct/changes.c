@@ -56,21 +56,13 @@ void direct_change_end(struct dentry *dentry)
 }
 
 #ifdef CONFIG_SECURITY_LABELS
-void direct_change_all_begin(bool *change)
+void direct_change_all_begin(const void *change)
 {
-	if (!*change)
+	if (!change)
 		return;
 	atomic_inc(&direct_changes.begun);
 	smp_mb(); /* as above */
 	mounts_have_moved();
-}
-
-void direct_change_all_end(bool *change)
-{
-	if (!*change)
-		return;
-	smp_mb();
-	atomic_inc(&direct_changes.ended);
 }
 #endif
 

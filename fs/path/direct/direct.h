@@ -13,6 +13,11 @@
  * (mount_sequence). Entries do not change, but for their versions, and one that is void stays so;
  * another path of the dentry (by another mount) is another entry.
  *
+ * One comes into the table unsure (DIRECT_UNSURE): who changes the tree from then on sees it, and
+ * makes it void, whatever he changes. Who entered it looks whether anything has changed before, and
+ * makes it true by a compare-and-swap, or takes it out. Until then nobody finds anything by it, nor
+ * learns its version, nor goes on from it: he might remember, or find, what is not so any more.
+ *
  * Who changes the tree. A dentry that leaves the dentry cache, or its name, takes its entry along
  * (direct_forget(), from unhash()). For what is below it, and for who may search it, there are the
  * guards change_place and change_rights, around whatever renames or removes a directory, or changes
@@ -57,7 +62,7 @@ struct direct_entry {
 	struct path_table_link hash_link;
 	struct signature signature;
 	struct path path; /* not referenced: dentry->direct[place] leads back here */
-	u64 version;	  /* of prefix.h; 0: it is void */
+	u64 version;	  /* of prefix.h; 0: it is void; or DIRECT_UNSURE */
 	u32 mount_sequence;
 	u8 place;
 	u8 absent_shift; /* a hint: direct_hint() */
@@ -73,18 +78,18 @@ enum direct_result { DIRECT_UNKNOWN, DIRECT_FOUND, DIRECT_ABSENT, DIRECT_BELOW_F
 
 /*
  * A walk from @dfd by @name, of which direct_find() (find.h) knew nothing, has come to @path, which
- * is referenced, and whose dentry's sequence count was @sequence. May sleep.
+ * is referenced, and whose dentry's sequence count was @sequence; with @below the text of @name
+ * goes on below that, which is absent or no directory. May sleep.
  */
 void direct_remember(const struct lockless_walk *walk, int dfd, const char *name,
-		     const struct path *path, u32 sequence);
+		     const struct path *path, u32 sequence, bool below);
 /* End the reader's section of a walk that leads nowhere, by @error: -ENOENT, there is no such name;
  * or -ENOTDIR, it stands on what is no directory. What the cache has of that is remembered. May
  * sleep. */
 void direct_end_nowhere(const struct lockless_walk *walk, int error, int dfd, const char *name);
-/* entries.c: @path, which is referenced, gets an entry of that version, in place of what its dentry
- * has. false: there is no memory, or somebody else's was first. May sleep. */
-bool direct_enter(const struct path *path, const struct signature *signature, u32 mount_sequence,
-		  u64 version);
+/* entries.c: @path, which is referenced, gets an entry of a new version, unsure, in place of what
+ * its dentry has: that version. 0: there is no memory, or somebody else's was first. May sleep. */
+u64 direct_enter(const struct path *path, const struct signature *signature, u32 mount_sequence);
 /* @dentry is no more what a path leads to. The caller has begun the change of it (changes_begin()).
  * Takes the lock of a bucket of the table of paths, and nothing else. */
 void direct_forget(struct dentry *dentry);
@@ -101,11 +106,10 @@ DEFINE_GUARD(change_rights, struct dentry, direct_change_begin(object, DIRECT_RI
 	     direct_change_end)
 DEFINE_GUARD(change_place, struct dentry, direct_change_begin(object, DIRECT_PLACE),
 	     direct_change_end)
-/* Around a change of rules by which many directories may be searched, if *@change: all entries are
- * void. */
-void direct_change_all_begin(bool *change);
-void direct_change_all_end(bool *change);
-DEFINE_GUARD(change_all_rights, bool, direct_change_all_begin(object), direct_change_all_end)
+/* Around a @change of rules by which many directories may be searched (NULL: of none): all entries
+ * are void. */
+void direct_change_all_begin(const void *change);
+DEFINE_GUARD(change_all_rights, void, direct_change_all_begin(object), direct_change_end)
 /* @dentry, if paths go on behind it: a directory, what something is mounted on or, where links are
  * remembered, a link; else NULL. */
 static inline struct dentry *led_through(struct dentry *dentry)

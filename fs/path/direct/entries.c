@@ -97,19 +97,19 @@ static unsigned place_for(const struct dentry *dentry, u32 mount_sequence)
 	return best;
 }
 
-bool direct_enter(const struct path *path, const struct signature *signature, u32 mount_sequence,
-		  u64 version)
+u64 direct_enter(const struct path *path, const struct signature *signature, u32 mount_sequence)
 {
 	struct direct_entry *entry = kmem_cache_alloc(entry_slab, GFP_KERNEL | GFP_NOWARN),
 			    *none = NULL, *former = NULL;
 	u32 bucket = path_bucket(signature), place = place_for(path->dentry, mount_sequence);
+	u64 version = prefix_new_version();
 
 	if (!entry)
-		return false;
+		return 0;
 	*entry = (struct direct_entry){.signature = *signature,
 				       .path = *path,
 				       .mount_sequence = mount_sequence,
-				       .version = version,
+				       .version = version | DIRECT_UNSURE,
 				       .place = (u8)place};
 	forget_place(path->dentry, place); /* another path */
 	path_table_lock(&path_table_instance, NULL, bucket);
@@ -126,7 +126,7 @@ bool direct_enter(const struct path *path, const struct signature *signature, u3
 		kmem_cache_free(entry_slab, entry);
 	if (former)
 		call_rcu(&former->rcu, free_entry);
-	return first;
+	return first ? version : 0;
 }
 
 /* ---- forgetting ------------------------------------------------------------------------------ */

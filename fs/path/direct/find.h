@@ -89,15 +89,25 @@ static __always_inline void direct_void(struct direct_entry *entry)
 	WRITE_ONCE(entry->version, 0);
 }
 
-/* Give @entry, unless it is void, the version @new: that, or 0. */
+/* The version of an entry that is not known to be true yet has this bit: no prefix cache has it. */
+#define DIRECT_UNSURE (1ull << 63)
+
+/* Is it neither void nor unsure? */
+static __always_inline bool direct_counts(u64 version)
+{
+	return (s64)version > 0;
+}
+
+/* Give @entry the version @new: that; or 0, since it is void, or unsure, and void from now on. */
 static inline u64 direct_renew(struct direct_entry *entry, u64 new)
 {
 	u64 old = READ_ONCE(entry->version);
 
-	while (old && !__atomic_compare_exchange_n(&entry->version, &old, new, false,
+	while (old && !__atomic_compare_exchange_n(&entry->version, &old,
+						   direct_counts(old) ? new : 0, false,
 						   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		;
-	return old ? new : 0;
+	return direct_counts(old) ? new : 0;
 }
 
 /* Is @text walked in fewer steps than its signature takes? So it is if it is shorter than eight
@@ -192,7 +202,7 @@ static __always_inline enum direct_result direct_arrive(struct lockless_walk *wa
 	struct inode *inode = smp_load_acquire(&dentry->inode);
 	/* Still? Neither is void now, so what was read meanwhile is of one moment in which both
 	 * were true. */
-	if (unlikely(!direct_allows(entry)) || unlikely(!READ_ONCE(from->version)) ||
+	if (unlikely(!direct_allows(entry)) || unlikely(!direct_counts(READ_ONCE(from->version))) ||
 	    unlikely(use_mounted(dentry))) /* something is mounted there */
 		return DIRECT_UNKNOWN;
 #ifdef CONFIG_DCACHE_FASTPATH_MISS
@@ -299,7 +309,7 @@ static __always_inline bool direct_is_new(const struct lockless_walk *walk)
 
 /* again.c: the version of @dentry's entry, a newer one if that is of an epoch that has ended, if it
  * is of the path @signature through @mount as of @mount_sequence; 0: it is of another, or void, or
- * there is none. Within a reader's section. */
+ * unsure, or there is none. Within a reader's section. */
 u64 direct_version_of(const struct dentry *dentry, const struct mount *mount,
 		      const struct signature *signature, u32 mount_sequence);
 /* again.c: has nothing been changed since @walk began? */

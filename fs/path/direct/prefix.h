@@ -5,7 +5,8 @@
  * That somebody may reach a place means: he may search all directories above it. It is remembered
  * as the version that the place has. What is done to a directory above gives the place another
  * version first (direct.h), so that nothing has to be found and taken out of here. A version is
- * given once, to one place, so it says which place it is of. It is a number of 64 bits, of which a
+ * given once, to one place, or to all names of one directory (siblings/siblings.h), so it says
+ * which it is of. It is a number of 64 bits, of which a
  * word of the cache has the lower half; the upper half, the epoch, is that of a whole cache. When
  * it ends there is another cache, and when memory does there is none.
  *

@@ -48,18 +48,25 @@ static void keep(const struct path *path, const struct signature *signature,
 	rcu_read_lock();
 	version = direct_version_of(dentry, path->mount, signature, walk->mount_sequence);
 	rcu_read_unlock();
-	if (!version) {
-		version = prefix_new_version();
-		if (!direct_enter(path, signature, walk->mount_sequence, version))
-			return;
-	}
+	if (!version)
+		version = direct_enter(path, signature, walk->mount_sequence);
+	if (!version)
+		return;
 	if (!direct_nothing_changed(walk) || read_seqcount_retry(&dentry->sequence, sequence) ||
 	    d_unlinked(dentry)) {
 		direct_forget(dentry);
 		return;
 	}
-	version = siblings_share(path, walk, version);
-	if (reached)
+	rcu_read_lock(); /* nothing has: it is true, unless something has changed since */
+	struct direct_entry *entry = direct_entry_of(dentry, path->mount);
+	u64 was = version | DIRECT_UNSURE;
+	bool sure = entry && (__atomic_compare_exchange_n(&entry->version, &was, version, false,
+							  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) ||
+			      was == version);
+	if (sure)
+		version = siblings_share(path, walk, version);
+	rcu_read_unlock();
+	if (sure && reached)
 		prefix_remember(version);
 }
 
@@ -200,9 +207,7 @@ static int start_of(int dfd, bool at_root, struct path *start)
 	return 0;
 }
 
-/* As direct_remember(); with @below the text of @name goes on below @path, which is absent or no
- * directory. */
-static void remember(const struct lockless_walk *walk, int dfd, const char *name,
+void direct_remember(const struct lockless_walk *walk, int dfd, const char *name,
 		     const struct path *path, u32 sequence, bool below)
 {
 	struct path start __free(path) = {0};
@@ -224,12 +229,6 @@ static void remember(const struct lockless_walk *walk, int dfd, const char *name
 		keep(path, &walk->direct.signature, walk, sequence, true);
 	else
 		keep_alias(path, walk, sequence, below);
-}
-
-void direct_remember(const struct lockless_walk *walk, int dfd, const char *name,
-		     const struct path *path, u32 sequence)
-{
-	remember(walk, dfd, name, path, sequence, false);
 }
 
 /* Is something left of the path's text behind the component at which @walk has stopped? */
@@ -271,7 +270,7 @@ void direct_end_nowhere(const struct lockless_walk *walk, int error, int dfd, co
 
 	rcu_read_unlock();
 	if (held) {
-		remember(walk, dfd, name, &path, sequence, below);
+		direct_remember(walk, dfd, name, &path, sequence, below);
 		path_put(&path);
 	} else if (known) {
 		dput(path.dentry);
@@ -290,7 +289,7 @@ static void check_entry(const struct direct_entry *entry, const struct dentry *d
 
 	entries_of_dentries++;
 	BUG_ON(entry->path.dentry != dentry || dentry->direct[entry->place] != entry);
-	if (!entry->version || entry->mount_sequence != mount_sequence.sequence)
+	if (!direct_counts(entry->version) || entry->mount_sequence != mount_sequence.sequence)
 		return; /* it is void */
 	BUG_ON(!sign(&entry->path, &signature, &reached));
 	BUG_ON(signature.length != entry->signature.length);

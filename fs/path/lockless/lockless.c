@@ -430,7 +430,7 @@ static __always_inline int end_with_reference(int walked, const struct lockless_
 	} else if (likely(hold(walk, path))) {
 #ifdef CONFIG_DCACHE_FASTPATH
 		if (walked == LOCKLESS_NEW) {
-			direct_remember(walk, dfd, name, path, walk->sequence);
+			direct_remember(walk, dfd, name, path, walk->sequence, false);
 			return 0;
 		}
 #endif

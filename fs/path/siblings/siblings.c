@@ -11,7 +11,8 @@ static struct direct_entry *directory_of(const struct path *path, u32 mount_sequ
 	if (path->dentry == path->mount->root || path->dentry == parent)
 		return NULL;
 	entry = direct_entry_of(parent, path->mount);
-	return entry && entry->mount_sequence == mount_sequence && READ_ONCE(entry->version)
+	return entry && entry->mount_sequence == mount_sequence &&
+			       direct_counts(READ_ONCE(entry->version))
 		       ? entry
 		       : NULL;
 }
@@ -32,7 +33,6 @@ static u64 version_below(struct direct_entry *of)
 
 u64 siblings_share(const struct path *path, const struct lockless_walk *walk, u64 version)
 {
-	rcu_read_lock();
 	/* In this order: if it is not void at the end, its dentry is still where it was then. */
 	struct direct_entry *entry = direct_entry_of(path->dentry, path->mount),
 			    *directory = directory_of(path, walk->mount_sequence);
@@ -42,7 +42,6 @@ u64 siblings_share(const struct path *path, const struct lockless_walk *walk, u6
 	    __atomic_compare_exchange_n(&entry->version, &own, common, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_RELAXED))
 		version = common;
-	rcu_read_unlock();
 	return version;
 }
 

@@ -9,9 +9,10 @@
  * directory. So their entries have one version, and a prefix cache one word for them.
  *
  * The entry of a directory's path has that version: `below`, 0 while nobody has asked. An entry
- * comes into the table with a version of its own, as direct.h tells, which nobody has remembered.
- * When it has turned out that nothing had changed, it gets the common one, by a compare-and-swap:
- * in between a change may have begun, and made its version another, or it void.
+ * comes into the table unsure, as direct.h tells, and no change gives it the common version, which
+ * others have remembered: it makes it void. When it has turned out that nothing had changed, it
+ * gets a version of its own, and then the common one, each by a compare-and-swap: in between a
+ * change may have begun, and made its version another, or it void.
  *
  * Who changes the rights to search a directory, or one above, gives `below` of each directory there
  * another version before it gives that to the entries of names (changes.c). What has changed
@@ -31,7 +32,7 @@ struct direct_entry;
 
 #ifdef CONFIG_PREFIX_SIBLINGS
 /* The entry of @path, which is referenced, has @version, and may have that of its siblings, if
- * nothing has changed since @walk began: the one that it has then. Takes no lock, does not sleep.
+ * nothing has changed since @walk began: the one that it has then. Within a reader's section.
  */
 u64 siblings_share(const struct path *path, const struct lockless_walk *walk, u64 version);
 /* Has the directory of @path, which is referenced, no entry that its names could share? Then it

@@ -148,6 +148,35 @@ RING_PROGRAM(direct_moved_meanwhile, world_tmpfs, 60)
 	world_unmount();
 }
 
+static void look_once(void *unused)
+{
+	(void)unused;
+	stat_path(names[0]);
+}
+
+/* When it has got another name other people may search its directory than before; and who learns
+ * that he may, learns it for all that is there. */
+static void move_and_change_rights(void *unused)
+{
+	(void)unused;
+	move(names[0], "/mnt/up/dir/other", 0);
+	schedule(); /* as above */
+	CHECK_EQUAL(chmod_path("/mnt/up/dir", 0700), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK_EQUAL(stat_path("/mnt/up/dir/file"), 0);
+		leads_nowhere(names[0]);
+	}
+}
+
+RING_PROGRAM(direct_moved_from_siblings, world_tmpfs, 100)
+{
+	make_names();
+	task_start(look_once, NULL);
+	task_start(move_and_change_rights, NULL);
+	ring_run();
+	world_unmount();
+}
+
 /* What has got another name, and lost that, too, is not taken for what its old path leads to. */
 RING_PROGRAM(direct_replaced, world_tmpfs, 100)
 {

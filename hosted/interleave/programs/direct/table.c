@@ -145,6 +145,51 @@ RING_PROGRAM(direct_both_renamed, world_tmpfs, 60)
 	meet_on_both_ways(rename_for_both);
 }
 
+/* ---- what is not known to be true yet --------------------------------------------------------- */
+
+#ifdef CONFIG_DCACHE_FASTPATH
+/* @path gets an entry by the path that @other had, as if it had been there, and moved meanwhile. */
+static struct direct_entry *enter_wrongly(const struct path *path, const struct signature *other)
+{
+	direct_forget(path->dentry);
+	CHECK(direct_enter(path, other, mount_sequence.sequence));
+	CHECK_EQUAL(direct_version_of(path->dentry, path->mount, other, mount_sequence.sequence), 0);
+	return direct_entry_of(path->dentry, path->mount);
+}
+#endif
+
+/* Nobody learns the version of such an entry, nor goes on from it; a change above makes it void. */
+RING_PROGRAM(direct_unsure, world_tmpfs, 1)
+{
+#ifdef CONFIG_DCACHE_FASTPATH
+	struct path up, other;
+
+	make_up();
+	the_file = number_of("/mnt/up/dir/file");
+	make_directory("/mnt/other", 0755);
+	make_directory("/mnt/other/dir", 0755);
+	make_file("/mnt/other/dir/file");
+	world_warm("/mnt/other/dir/file");
+	world_warm("/mnt/other");
+	CHECK_EQUAL(find_path("/mnt/up", 0, &up), 0);
+	CHECK_EQUAL(find_path("/mnt/other", 0, &other), 0);
+	CHECK(direct_entry_of(other.dentry, other.mount));
+	const struct signature wrong = direct_entry_of(other.dentry, other.mount)->signature;
+
+	CHECK_EQUAL(sys_chdir("/mnt/up"), 0);
+	enter_wrongly(&up, &wrong);
+	leads_to("dir/file", the_file);
+	struct direct_entry *entry = enter_wrongly(&up, &wrong);
+	CHECK(entry->version);
+	CHECK_EQUAL(chmod_path("/mnt", 0700), 0);
+	CHECK_EQUAL(entry->version, 0);
+	CHECK_EQUAL(sys_chdir("/"), 0);
+	path_put(&other);
+	path_put(&up);
+	world_unmount();
+#endif
+}
+
 /* ---- long paths ------------------------------------------------------------------------------ */
 
 /* Make @count directories, each in the one before, with a name of 250 bytes; their path into @text. */
