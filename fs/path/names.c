@@ -273,6 +273,8 @@ static int rename_locked(struct dentry *old_parent, const struct last *from,
 	if (is_mountpoint(old) || is_mountpoint(new))
 		return -EBUSY;
 #ifdef CONFIG_DCACHE_FASTPATH
+	guard(mounted_meanwhile, old);
+	guard(mounted_meanwhile, new);
 	guard(change_place, led_through(old));
 	guard(change_place, led_through(new));
 #endif
@@ -280,10 +282,6 @@ static int rename_locked(struct dentry *old_parent, const struct last *from,
 	if (!exchange && target && S_ISDIR(target->mode))
 		shrink_dcache_children(new);
 	d_move_name(old, new, flags);
-#ifdef CONFIG_DCACHE_FASTPATH
-	if (READ_ONCE(old->flags) & D_MOUNTED || READ_ONCE(new->flags) & D_MOUNTED)
-		mounts_have_moved(); /* a file's, on which that was mounted meanwhile */
-#endif
 	notify_rename(old_dir, from, new_dir, to, old, new, flags);
 	return 0;
 }

@@ -55,7 +55,6 @@ void direct_change_end(struct dentry *dentry)
 	atomic_inc(&direct_changes.ended);
 }
 
-#ifdef CONFIG_SECURITY_LABELS
 void direct_change_all_begin(const void *change)
 {
 	if (!change)
@@ -64,6 +63,5 @@ void direct_change_all_begin(const void *change)
 	smp_mb(); /* as above */
 	mounts_have_moved();
 }
-#endif
 
 #endif

@@ -110,6 +110,14 @@ DEFINE_GUARD(change_place, struct dentry, direct_change_begin(object, DIRECT_PLA
  * are void. */
 void direct_change_all_begin(const void *change);
 DEFINE_GUARD(change_all_rights, void, direct_change_all_begin(object), direct_change_end)
+/* Around the renaming of @dentry, which may be a file, so that who mounts something on it meanwhile
+ * does not wait for that, nor is it a change that counts: what is mounted is elsewhere now. */
+static inline void direct_mounted_meanwhile(const struct dentry *dentry)
+{
+	if (READ_ONCE(dentry->flags) & D_MOUNTED)
+		mounts_have_moved();
+}
+DEFINE_GUARD(mounted_meanwhile, struct dentry, (void)0, direct_mounted_meanwhile)
 /* @dentry, if paths go on behind it: a directory, what something is mounted on or, where links are
  * remembered, a link; else NULL. */
 static inline struct dentry *led_through(struct dentry *dentry)
