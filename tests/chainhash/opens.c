@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static bool inside;	 /* chainhash_open() */
@@ -55,6 +56,9 @@ WRAP(false, -1, int, fsync, (int number), (number))
 WRAP(false, -1, int, ftruncate64, (int number, off_t size), (number, size))
 WRAP(false, -1, ssize_t, pread64, (int number, void *bytes, size_t size, off_t at),
      (number, bytes, size, at))
+WRAP(false, -1, ssize_t, pwritev64, (int number, const struct iovec *vector, int count, off_t at),
+     (number, vector, count, at))
+WRAP(false, -1, int, fdatasync, (int number), (number))
 WRAP(false, MAP_FAILED, void *, mmap64,
      (void *address, size_t size, int how, int flags, int number, off_t at),
      (address, size, how, flags, number, at))

@@ -40,6 +40,8 @@ OPENS = (
     "fsync",
     "ftruncate64",
     "pread64",
+    "pwritev64",
+    "fdatasync",
     "mmap64",
 )
 

@@ -158,7 +158,15 @@ static int open_writer(struct chainhash *t, int flags, const struct chainhash_op
 	/* It is new, or its maker came to its end before the first sync. */
 	if (error == -ENODATA && (flags & CHAINHASH_CREATE))
 		return make_empty(t, options);
-	return error ? error : enter(t, false, options);
+	if (!error)
+		error = enter(t, false, options);
+	/*
+	 * The writer before may have come to its end, or met an error, behind its last header: a
+	 * power cut would take that one, but not what is written from now on over pages of the
+	 * state before. It is written again, since of a write that failed the system thinks that
+	 * it needs no more waiting for; what it leads to was on the disk before it.
+	 */
+	return error ? error : store_write_header(t, t->store.sequence);
 }
 
 void chainhash_abandon(struct chainhash *t)

@@ -46,11 +46,3 @@ int write_all(int descriptor, struct iovec *vector, int count, u64 offset)
 	}
 	return 0;
 }
-
-int flush(int descriptor)
-{
-	while (fdatasync(descriptor))
-		if (errno != EINTR)
-			return -errno;
-	return 0;
-}

@@ -53,6 +53,12 @@ int store_levels(struct chainhash *t);
 /* sync.c: write a page that changed. */
 int store_write_page(struct chainhash *t, u64 logical, const u8 *page);
 
+/*
+ * sync.c: write the header of a state whose pages are on the disk, and wait until it is there, too.
+ * After an error of the disk the handle takes no more changes.
+ */
+int store_write_header(struct chainhash *t, u64 sequence);
+
 /* sync.c: write everything and the header. See chainhash_sync(). */
 int store_sync(struct chainhash *t);
 
@@ -72,4 +78,3 @@ u32 checksum_by_tables(const u8 *bytes,
 struct iovec;
 int read_all(int descriptor, u8 *bytes, size_t size, u64 offset);
 int write_all(int descriptor, struct iovec *vector, int count, u64 offset);
-int flush(int descriptor);

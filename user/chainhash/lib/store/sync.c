@@ -177,18 +177,29 @@ static void clear(struct bits *bits)
 /* Wait for the disk; after an error nobody knows what is on it. */
 static int wait_for_disk(struct chainhash *t)
 {
-	int error = t->no_flush ? 0 : flush(t->store.descriptor);
-
-	if (error)
+	while (!t->no_flush && fdatasync(t->store.descriptor)) {
+		if (errno == EINTR)
+			continue;
 		t->store.failed = true;
-	return error;
+		return -errno;
+	}
+	return 0;
+}
+
+int store_write_header(struct chainhash *t, u64 sequence)
+{
+	u8 header[HEADER_SIZE];
+	struct iovec vector = {header, HEADER_SIZE};
+	int error;
+
+	header_make(t, sequence, header);
+	error = write_all(t->store.descriptor, &vector, 1, sequence % 2 * HEADER_PLACE);
+	return error ? error : wait_for_disk(t);
 }
 
 int store_sync(struct chainhash *t)
 {
 	struct store *store = &t->store;
-	u8 header[HEADER_SIZE];
-	struct iovec vector = {header, HEADER_SIZE};
 	int error;
 
 	if (store->failed)
@@ -201,12 +212,8 @@ int store_sync(struct chainhash *t)
 		error = -errno;
 	if (!error)
 		error = wait_for_disk(t);
-	if (error)
-		return error;
-	header_make(t, store->sequence + 1, header);
-	error = write_all(store->descriptor, &vector, 1, (store->sequence + 1) % 2 * HEADER_PLACE);
 	if (!error)
-		error = wait_for_disk(t);
+		error = store_write_header(t, store->sequence + 1);
 	if (error)
 		return error;
 	store->sequence++;
