@@ -170,18 +170,11 @@ static int find_room(struct chainhash *t, const struct lookup *lookup, u32 size,
 	return error ? error : chain_extend(t, &chain.before, view, size);
 }
 
-/* A record came or went: its item has @size bytes. */
-static void count_in(struct chainhash *t, u32 size)
+/* A record came (@by is 1) or went (-1): its item has @size bytes. */
+static void count(struct chainhash *t, int by, u32 size)
 {
-	t->records++;
-	t->record_bytes += size + INDEX_BYTES;
-	t->changed = true;
-}
-
-static void count_out(struct chainhash *t, u32 size)
-{
-	t->records--;
-	t->record_bytes -= size + INDEX_BYTES;
+	t->records += (u64)by;
+	t->record_bytes += (u64)by * (size + INDEX_BYTES);
 	t->changed = true;
 }
 
@@ -201,7 +194,7 @@ static inline_always int insert(struct chainhash *t, const struct lookup *lookup
 		return error;
 	item_write(view_append(view.base, view.size, lookup->tag, record->size), record,
 		   lookup->hash);
-	count_in(t, record->size);
+	count(t, 1, record->size);
 	return 0;
 }
 
@@ -225,11 +218,11 @@ static int replace(struct chainhash *t, struct lookup *lookup, const struct reco
 	}
 	saved = memcpy(t->scratch, item, size);
 	view_remove(view->base, view->size, lookup->index, size);
-	count_out(t, size);
+	count(t, -1, size);
 	error = insert(t, lookup, record);
 	if (error) {
 		memcpy(view_append(view->base, view->size, lookup->tag, size), saved, size);
-		count_in(t, size);
+		count(t, 1, size);
 	}
 	return error;
 }
@@ -369,7 +362,7 @@ int chainhash_delete(struct chainhash *t, struct chainhash_item key)
 	if (error)
 		return error;
 	view_remove(lookup.chain.view.base, lookup.chain.view.size, lookup.index, lookup.item.size);
-	count_out(t, lookup.item.size);
+	count(t, -1, lookup.item.size);
 	trim(t, &lookup);
 	big_give(t, &t->read);
 	return 0;
