@@ -206,6 +206,19 @@ def test_program(plain, tmp_path):
     assert "hash table histogram:" in run(chainhash, "stat", table)
 
 
+def test_a_file_of_zeros_is_nobodys(plain, tmp_path):
+    """What begins with zeros, as an image of a disc does, is not taken for a table that nobody has synced yet."""
+    image = tmp_path / "image.pag"
+    image.write_bytes(bytes(40000) + b"CD001")
+    run(plain / "chainhash", "put", image, "a", "b", status=2)
+    run(plain / "chainhash", "get", image, "a", status=2)
+    environment = {**os.environ, "CHAINHASH_LIBRARY": str(plain), "PYTHONPATH": str(PACKAGE / "python")}
+    for how in "wc":
+        script = f"import chainhash_dbm; chainhash_dbm.open('image', '{how}')['a'] = 'b'"
+        run(sys.executable, "-c", script, status=1, env=environment, cwd=tmp_path)
+    assert image.read_bytes() == bytes(40000) + b"CD001"
+
+
 def test_program_tunes(plain, tmp_path):
     run(plain / "chainhash", "load", tmp_path / "t", words(tmp_path, 1000))
     choices = json.loads(run(plain / "chainhash", "tune", "--json", tmp_path / "t"))["choices"]

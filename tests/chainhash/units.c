@@ -142,6 +142,34 @@ static void check_refused_refresh(void)
 	close(descriptor);
 }
 
+/* What a maker left who came to his end before his first sync is anybody's to make a table of. */
+static void check_adopted(void)
+{
+	struct chainhash_options options = {.bucket_size = 64, .cache_size = 1};
+	int descriptor = memfd_create("table", 0);
+	struct chainhash_status status;
+	struct chainhash *table;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+	CHECK(!chainhash_open(&table, path, CHAINHASH_CREATE, 0, &options));
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct chainhash_item key = {&i, sizeof(i)};
+
+		CHECK(!chainhash_put(table, key, key, 0));
+	}
+	chainhash_status(table, &status);
+	CHECK(status.page_writes);
+	chainhash_abandon(table);
+	CHECK(chainhash_open(&table, path, CHAINHASH_READ_ONLY, 0, NULL) == -ENODATA);
+	CHECK(chainhash_open(&table, path, 0, 0, NULL) == -ENODATA);
+	CHECK(!chainhash_open(&table, path, CHAINHASH_CREATE, 0, NULL));
+	chainhash_status(table, &status);
+	CHECK(!status.records && status.bucket_size == 4096);
+	CHECK(!chainhash_close(table));
+	close(descriptor);
+}
+
 /* All files have one byte order: another one is refused, not taken and not heeded. */
 static void check_byte_order(void)
 {
@@ -182,6 +210,7 @@ int main(void)
 	check_levels();
 	check_endless_chain();
 	check_byte_order();
+	check_adopted();
 	check_failed_refresh();
 	check_refused_refresh();
 	print_values();

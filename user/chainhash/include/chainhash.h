@@ -111,7 +111,8 @@ struct chainhash_cursor {
  *	-ENOTSUP	the file's format is of another version
  *	-EDOM		the file was made with another hash function
  *	-EAGAIN		another handle has the file open for writing
- *	-ENODATA	no state has ever been synced to the file
+ *	-ENODATA	no state has ever been synced to the file: it is empty, or whoever made it
+ *			came to its end before; with CHAINHASH_CREATE no error
  *	-EBADMSG	the file is damaged
  */
 CHAINHASH_API int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t mode,

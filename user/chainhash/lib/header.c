@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define MAGIC "\211CHASH\r\n"
 #define VERSION 2u
@@ -101,6 +102,8 @@ static int header_take(struct chainhash *t, const u8 *bytes)
 			      load32(bytes + 8), VERSION);
 	if (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1)))
 		return refuse(-EBADMSG, "the file is damaged: pages of %u bytes", size);
+	if (!load64(bytes + 16))
+		return refuse(-ENODATA, "nothing was ever synced to the file");
 	set_page_size(t, size);
 	t->store.sequence = load64(bytes + 16);
 	t->records = load64(bytes + 24);
@@ -158,13 +161,16 @@ int header_newest(int descriptor, u64 *sequence)
 }
 
 /* Why there is no sound header. */
-static int header_missing(const struct headers *headers)
+static int header_missing(int descriptor, const struct headers *headers)
 {
 	const u8 *start = headers->bytes[0];
 	u32 magic = load32(start);
 
+	if (!lseek(descriptor, 0, SEEK_END))
+		return refuse(-ENODATA, "the file is empty");
 	if (!memcmp(headers->bytes, empty_page, sizeof(headers->bytes)))
-		return refuse(-ENODATA, "nothing was ever synced to the file");
+		return refuse(-EINVAL,
+			      "not a file of chainhash: there are zeros where headers were");
 	if (magic == 0x13579ace || magic == 0x13579acd || magic == 0x13579acf)
 		return refuse(-EINVAL, "not a file of chainhash, but of gdbm");
 	if (magic == 0x61150600)
@@ -185,5 +191,6 @@ int header_read(struct chainhash *t)
 
 	if (error)
 		return refuse(error, "the file cannot be read");
-	return headers.newest ? header_take(t, headers.newest) : header_missing(&headers);
+	return headers.newest ? header_take(t, headers.newest)
+			      : header_missing(t->store.descriptor, &headers);
 }

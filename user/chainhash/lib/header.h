@@ -14,7 +14,8 @@ void header_make(const struct chainhash *t, u64 sequence, u8 *bytes);
 
 /*
  * Read the newest header of the open file, and take its shape into @t. Errors as of
- * chainhash_open(), with a message; -ENODATA: the file is empty.
+ * chainhash_open(), with a message; -ENODATA: the file is empty, or has the header of state 0 only,
+ * which its maker wrote: a file of others may begin with zeros.
  */
 int header_read(struct chainhash *t);
 

@@ -140,7 +140,7 @@ static int make_empty(struct chainhash *t, const struct chainhash_options *optio
 	if (!error && ftruncate(t->store.descriptor, 0))
 		error = -errno;
 	t->changed = t->store.is_new = true;
-	return error;
+	return error ? error : store_write_header(t, 0);
 }
 
 static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)
