@@ -170,6 +170,33 @@ static void check_adopted(void)
 	close(descriptor);
 }
 
+/* Records 0 to @count - 1, each its own key and data. */
+static void put_numbers(struct chainhash *table, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct chainhash_item key = {&i, sizeof(i)};
+
+		CHECK(!chainhash_put(table, key, key, 0));
+	}
+	CHECK(!chainhash_sync(table));
+}
+
+/* What is verified by mmap is the state at hand, and not one that was verified before. */
+static void check_verified_anew(void)
+{
+	struct chainhash_item key = {"key", 3};
+	struct chainhash *writer, *reader;
+	int descriptor = open_pair(key, &writer, &reader);
+
+	CHECK(!chainhash_verify(reader, NULL, NULL, NULL));
+	put_numbers(writer, 30000);
+	CHECK(!chainhash_refresh(reader) && overflow_count(reader) > 8);
+	CHECK(!chainhash_verify(reader, NULL, NULL, NULL));
+	chainhash_abandon(reader);
+	chainhash_abandon(writer);
+	close(descriptor);
+}
+
 /* All files have one byte order: another one is refused, not taken and not heeded. */
 static void check_byte_order(void)
 {
@@ -213,6 +240,7 @@ int main(void)
 	check_adopted();
 	check_failed_refresh();
 	check_refused_refresh();
+	check_verified_anew();
 	print_values();
 	return 0;
 }

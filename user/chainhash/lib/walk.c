@@ -11,7 +11,8 @@
 int walk_begin(struct walk *walk)
 {
 	struct chainhash *t = walk->table;
-	int error = t->slots_used ? 0 : overflow_load(t);
+	/* A reader by mmap has no use for the account otherwise, and goes over to other states. */
+	int error = t->map.bytes ? overflow_load(t) : 0;
 
 	walk->reached = calloc((size_t)overflow_count(t) + 1, 1);
 	walk->page = malloc(t->page_size);
