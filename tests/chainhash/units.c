@@ -197,6 +197,42 @@ static void check_verified_anew(void)
 	close(descriptor);
 }
 
+/*
+ * A large record whose stub leads, in a damaged file without checksums, to an overflow page that
+ * was taken and given back before any sync: it is deleted, and nothing beyond the table's pages is
+ * touched.
+ */
+static void check_stub_beyond_pages(void)
+{
+	struct chainhash_options options = {.bucket_size = 4096};
+	static char bytes[3000000];
+	struct chainhash_item key = {"\0\0\0", 3}, data = {bytes, sizeof(bytes)};
+	int descriptor = memfd_create("table", 0);
+	struct chainhash *table;
+	off_t stub;
+	char path[64];
+	u8 words[17];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+	CHECK(!chainhash_open(&table, path, CHAINHASH_CREATE | CHAINHASH_NO_CHECKSUM, 0, &options));
+	CHECK(!chainhash_put(table, key, data, 0) && !chainhash_delete(table, key));
+	data.size = 5000;
+	CHECK(!chainhash_put(table, key, data, 0) && !chainhash_sync(table));
+	/* The only item ends the page of bucket 0. */
+	stub = (off_t)(table->store.level[0].entries[0].physical + 1) * 4096 - STUB_SIZE;
+	CHECK(pread(descriptor, words, STUB_SIZE, stub) == STUB_SIZE && words[0] == STUB);
+	store32(words + 5, 10);
+	store32(words + 13, (overflow_count(table) - 1) << 3);
+	CHECK(overflow_count(table) > 700);
+	chainhash_abandon(table);
+	CHECK(pwrite(descriptor, words, STUB_SIZE, stub) == STUB_SIZE);
+	CHECK(!chainhash_open(&table, path, 0, 0, NULL));
+	CHECK(table->page_count < 700);
+	CHECK(!chainhash_delete(table, key) && !chainhash_sync(table));
+	chainhash_abandon(table);
+	close(descriptor);
+}
+
 /* All files have one byte order: another one is refused, not taken and not heeded. */
 static void check_byte_order(void)
 {
@@ -241,6 +277,7 @@ int main(void)
 	check_failed_refresh();
 	check_refused_refresh();
 	check_verified_anew();
+	check_stub_beyond_pages();
 	print_values();
 	return 0;
 }

@@ -226,6 +226,9 @@ u8 *page_make(struct chainhash *t, u64 logical, int *error)
 
 void page_drop(struct chainhash *t, u64 logical)
 {
+	/* A damaged file may lead to pages that were never there. */
+	if (logical >= t->page_count)
+		return;
 	if (!t->on_disk) {
 		if (t->pages[logical])
 			memset(t->pages[logical], 0, t->page_size);
