@@ -27,11 +27,12 @@
  * What was put since then is lost together. No record is half there.
  *
  * Processes and threads. One handle is for one thread at a time, with one exception: a handle that
- * was opened with CHAINHASH_READ_ONLY and reads by mmap may serve chainhash_get() and
- * chainhash_scan() of several threads at once, as long as no record of the table is larger than a
- * page (such a record is put together in the handle). Otherwise each thread opens its own. A file
- * has one writer; readers beside it see the state that was synced when they opened, until they call
- * chainhash_refresh(). No call sleeps but for I/O, and chainhash_open() with CHAINHASH_WAIT.
+ * was opened with CHAINHASH_READ_ONLY, and neither CHAINHASH_POOL nor CHAINHASH_DAMAGED, reads by
+ * mmap and may serve chainhash_get() and chainhash_scan() of several threads at once, as long as no
+ * record of the table is larger than a page (such a record is put together in the handle).
+ *Otherwise each thread opens its own. A file has one writer; readers beside it see the state that
+ *was synced when they opened, until they call chainhash_refresh(). No call sleeps but for I/O, and
+ *chainhash_open() with CHAINHASH_WAIT.
  */
 #ifndef CHAINHASH_H
 #define CHAINHASH_H
@@ -62,7 +63,8 @@ enum {
 	CHAINHASH_CREATE = 1,	 /* make the file if it is not there */
 	CHAINHASH_TRUNCATE = 2,	 /* empty it if it is; -EAGAIN while others read it */
 	CHAINHASH_EXCLUSIVE = 4, /* with CREATE: -EEXIST if it is there */
-	CHAINHASH_READ_ONLY = 8, /* no lock, no writes, mmap; the file may be read-only, too */
+	CHAINHASH_READ_ONLY = 8, /* no lock, no writes; by mmap: an error where that cannot be */
+				 /* done. The file may be read-only, too */
 	CHAINHASH_WAIT = 16,	 /* wait until another writer has closed the file */
 	CHAINHASH_POOL = 32,	 /* with READ_ONLY: read by the pool, not by mmap */
 	CHAINHASH_NO_FLUSH = 64, /* sync and close do not wait for the disk: a power cut may take */

@@ -112,12 +112,14 @@ static int reader_settle(struct chainhash *t)
 	return refuse(-EAGAIN, "the file's writer is faster than we can read its header");
 }
 
-/* Enter the state of the header that was read: by mmap if that can be done, or into memory. */
-static int enter(struct chainhash *t, bool by_map, const struct chainhash_options *options)
+/* Enter the state of the header that was read. */
+static int enter(struct chainhash *t, const struct chainhash_options *options)
 {
 	int error = header_apply(t, options);
 
-	if (error || (by_map && !map_open(t)))
+	if (!error && t->map.wanted)
+		error = map_open(t);
+	if (error || t->map.wanted)
 		return error;
 	error = store_load(t);
 	if (!error)
@@ -159,7 +161,7 @@ static int open_writer(struct chainhash *t, int flags, const struct chainhash_op
 	if (error == -ENODATA && (flags & CHAINHASH_CREATE))
 		return make_empty(t, options);
 	if (!error)
-		error = enter(t, false, options);
+		error = enter(t, options);
 	/*
 	 * The writer before may have come to its end, or met an error, behind its last header: a
 	 * power cut would take that one, but not what is written from now on over pages of the
@@ -221,10 +223,9 @@ static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mo
 	if (t->store.descriptor < 0)
 		return refuse(-errno, "the file cannot be opened: %s", strerror(errno));
 	if (t->read_only) {
-		bool by_map = !(flags & (CHAINHASH_POOL | CHAINHASH_DAMAGED));
-
+		t->map.wanted = !(flags & (CHAINHASH_POOL | CHAINHASH_DAMAGED));
 		error = reader_settle(t);
-		return error ? error : enter(t, by_map, options);
+		return error ? error : enter(t, options);
 	}
 	error = open_writer(t, flags, options);
 	if (!error && t->store.is_new && !t->no_flush)
@@ -286,7 +287,6 @@ int chainhash_refresh(struct chainhash *t)
 {
 	struct chainhash before = *t;
 	u64 newest;
-	bool by_map = t->map.bytes != NULL;
 	int error;
 
 	if (!t->read_only)
@@ -305,7 +305,7 @@ int chainhash_refresh(struct chainhash *t)
 	pool_reset(t);
 	store_free(&t->store);
 	t->store.failed = false;
-	error = enter(t, by_map, NULL);
+	error = enter(t, NULL);
 	t->store.failed = error != 0;
 	return error;
 }

@@ -213,6 +213,7 @@ struct store {
 
 /* A reader's view by mmap of the state that the header read last describes. */
 struct map {
+	bool wanted;	 /* the handle reads by mmap, or not at all */
 	const u8 *bytes; /* NULL: not mapped */
 	size_t size;
 	u8 *checked; /* by physical page: its checksum was right; NULL: there are none to check */

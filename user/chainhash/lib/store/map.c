@@ -2,6 +2,7 @@
  * map.c - a reader's pages, where the file is mapped. Its pages never change while the reader's
  * lock stands (lock.h), so that several threads may read them; a page is checked the first time.
  */
+#include "header.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ int map_open(struct chainhash *t)
 		return -ENOMEM;
 	bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, t->store.descriptor, 0);
 	if (bytes == MAP_FAILED)
-		return -errno;
+		return refuse(-errno, "the file cannot be mapped, only read by the pool");
 	if (t->checksums) {
 		t->map.checked = calloc(t->store.end, 1);
 		if (!t->map.checked) {
