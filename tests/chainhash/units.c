@@ -4,6 +4,7 @@
 #include "buckets/hash.h"
 #include "buckets/overflow.h"
 #include "model.h"
+#include "store/lock.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -233,6 +234,32 @@ static void check_stub_beyond_pages(void)
 	close(descriptor);
 }
 
+/* A reader that could not go over goes on when it can, and by mmap as before. */
+static void check_repeated_refresh(void)
+{
+	struct chainhash_item key = {"key", 3}, data;
+	struct chainhash *writer, *reader;
+	int descriptor = open_pair(key, &writer, &reader);
+	u64 size;
+
+	put_numbers(writer, 1000);
+	size = (u64)writer->store.end << writer->page_shift;
+	CHECK(!ftruncate(descriptor, (off_t)size - 1));
+	for (int i = 0; i < 2; i++) {
+		CHECK(chainhash_refresh(reader) == -EBADMSG);
+		CHECK(chainhash_get(reader, key, &data) == -EIO);
+	}
+	CHECK(!ftruncate(descriptor, (off_t)size));
+	CHECK(!chainhash_refresh(reader));
+	CHECK(!chainhash_get(reader, key, &data));
+	CHECK(reader->map.bytes && reader->store.sequence == 2);
+	/* It holds the state that it is at. */
+	CHECK(!lock_oldest_reader(writer->store.descriptor, 10, &size) && size == 2);
+	chainhash_abandon(reader);
+	chainhash_abandon(writer);
+	close(descriptor);
+}
+
 /* All files have one byte order: another one is refused, not taken and not heeded. */
 static void check_byte_order(void)
 {
@@ -278,6 +305,7 @@ int main(void)
 	check_refused_refresh();
 	check_verified_anew();
 	check_stub_beyond_pages();
+	check_repeated_refresh();
 	print_values();
 	return 0;
 }

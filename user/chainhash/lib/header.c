@@ -149,17 +149,6 @@ static int headers_read(int descriptor, struct headers *headers)
 	return 0;
 }
 
-int header_newest(int descriptor, u64 *sequence)
-{
-	struct headers headers;
-	int error = headers_read(descriptor, &headers);
-
-	if (!error && !headers.newest)
-		error = -EBADMSG;
-	*sequence = error ? 0 : load64(headers.newest + 16);
-	return error;
-}
-
 /* Why there is no sound header. */
 static int header_missing(int descriptor, const struct headers *headers)
 {

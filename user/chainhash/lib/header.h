@@ -19,9 +19,6 @@ void header_make(const struct chainhash *t, u64 sequence, u8 *bytes);
  */
 int header_read(struct chainhash *t);
 
-/* The number of the newest state in the file, if there is a sound header. */
-int header_newest(int descriptor, u64 *sequence);
-
 /* Set the size of pages, and what follows from it. */
 void set_page_size(struct chainhash *t, u32 size);
 

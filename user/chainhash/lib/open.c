@@ -95,17 +95,17 @@ static int header_apply(struct chainhash *t, const struct chainhash_options *opt
 static int reader_settle(struct chainhash *t)
 {
 	for (int tries = 0; tries < 1000; tries++) {
-		u64 newest;
 		int error = header_read(t);
+		u64 locked = t->store.sequence;
 
 		if (!error)
-			error = lock_reader(t->store.descriptor, t->store.sequence, true);
+			error = lock_reader(t->store.descriptor, locked, true);
 		if (error)
 			return error;
-		error = header_newest(t->store.descriptor, &newest);
-		if (!error && newest == t->store.sequence)
+		error = header_read(t);
+		if (!error && t->store.sequence == locked)
 			return 0;
-		lock_reader(t->store.descriptor, t->store.sequence, false);
+		lock_reader(t->store.descriptor, locked, false);
 		if (error)
 			return error;
 	}
@@ -286,21 +286,22 @@ int chainhash_sync(struct chainhash *t)
 int chainhash_refresh(struct chainhash *t)
 {
 	struct chainhash before = *t;
-	u64 newest;
 	int error;
 
 	if (!t->read_only)
 		return -EINVAL;
-	error = header_newest(t->store.descriptor, &newest);
-	if (error || newest == before.store.sequence)
-		return error;
-	error = reader_settle(t);
+	error = header_read(t);
+	if (!error && t->store.sequence == before.store.sequence && !t->store.failed)
+		return 0;
+	if (!error)
+		error = reader_settle(t);
 	if (error) {
 		/* Of the table only its shape may be another one by now. */
 		*t = before;
 		return error;
 	}
-	lock_reader(t->store.descriptor, before.store.sequence, false);
+	if (t->store.sequence != before.store.sequence)
+		lock_reader(t->store.descriptor, before.store.sequence, false);
 	map_close(t);
 	pool_reset(t);
 	store_free(&t->store);
