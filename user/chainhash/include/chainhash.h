@@ -26,13 +26,17 @@
  * returned 0, whole, whatever happens in between: a power cut, a full disk, the end of the process.
  * What was put since then is lost together. No record is half there.
  *
- * Processes and threads. One handle is for one thread at a time, with one exception: a handle that
- * was opened with CHAINHASH_READ_ONLY, and neither CHAINHASH_POOL nor CHAINHASH_DAMAGED, reads by
- * mmap and may serve chainhash_get() and chainhash_scan() of several threads at once, as long as no
- * record of the table is larger than a page (such a record is put together in the handle).
- *Otherwise each thread opens its own. A file has one writer; readers beside it see the state that
- *was synced when they opened, until they call chainhash_refresh(). No call sleeps but for I/O, and
- *chainhash_open() with CHAINHASH_WAIT.
+ * Processes and threads. One handle is for one thread at a time, with one exception: a handle
+ * that was opened with CHAINHASH_READ_ONLY, and neither CHAINHASH_POOL nor CHAINHASH_DAMAGED,
+ * reads by mmap and may serve chainhash_get() and chainhash_scan() of several threads at once,
+ * as long as no record of the table is larger than a page (such a record is put together in the
+ * handle). Otherwise each thread opens its own. A file has one writer; readers beside it see the
+ * state that was synced when they opened, until they call chainhash_refresh(). No call sleeps
+ * but for I/O, and chainhash_open() with CHAINHASH_WAIT.
+ *
+ * A process that was forked shares its parent's handles, and their locks: a writer's file is open
+ * for writing, and a reader's state is held, until both have closed the handle or have ended.
+ * exec() closes it.
  */
 #ifndef CHAINHASH_H
 #define CHAINHASH_H

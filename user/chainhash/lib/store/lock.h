@@ -2,9 +2,11 @@
  * lock.h - one writer, and which states readers are at.
  *
  * By locks of the open file description (fcntl's F_OFD_SETLK) on bytes that no file has: byte
- * 2^62 is the writer's, alone; a reader of state n shares byte 2^62 + 1 + n. They end with the
- * handle, however the process ends, so that no dead reader keeps pages from their next use; and
- * nobody locks anything on the way of a get.
+ * 2^62 is the writer's, alone; a reader of state n shares byte 2^62 + 1 + n. They end when
+ * the last descriptor of the handle's open file is closed, however processes end, so that no dead
+ * reader keeps pages from their next use; and nobody locks anything on the way of a get. A forked
+ * child has such a descriptor: closing in the parent does not unlock, since the child may go on to
+ * read by the same handle.
  *
  * A reader that finds state n newest, locks it, and finds it still the newest, is safe: the writer
  * looks for readers only after the header of a newer state is written, and takes n's pages into use
