@@ -260,6 +260,47 @@ static void check_repeated_refresh(void)
 	close(descriptor);
 }
 
+/* Change a number of the newest header, that of state @sequence, and make its checksum right. */
+static void change_header(int descriptor, u64 sequence, u32 place, u32 count, u32 value)
+{
+	off_t at = (off_t)(sequence % 2 * HEADER_PLACE);
+	u8 header[HEADER_SIZE];
+
+	CHECK(pread(descriptor, header, HEADER_SIZE, at) == HEADER_SIZE);
+	for (u32 i = 0; i < count; i++)
+		store32(header + place + 4 * i, value);
+	store32(header + HEADER_SIZE - 4, checksum(header, HEADER_SIZE - 4));
+	CHECK(pwrite(descriptor, header, HEADER_SIZE, at) == HEADER_SIZE);
+}
+
+/* A header that asks for more than its file can have is refused, whoever reads it and how. */
+static void check_header_bounds(void)
+{
+	static const struct change {
+		u32 place, count, value;
+	} changes[] = {
+		{64, 1, 11},	     /* levels of the map */
+		{120, 32, 1u << 31}, /* overflow pages up to each split point */
+		{120, 32, 1u << 20},
+	};
+	static const int ways[] = {0, CHAINHASH_READ_ONLY, CHAINHASH_READ_ONLY | CHAINHASH_POOL};
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		struct chainhash_item key = {"key", 3};
+		struct chainhash *writer, *reader;
+		int descriptor = open_pair(key, &writer, &reader);
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+		chainhash_abandon(reader);
+		chainhash_abandon(writer);
+		change_header(descriptor, 1, changes[i].place, changes[i].count, changes[i].value);
+		for (size_t how = 0; how < 3; how++)
+			CHECK(chainhash_open(&reader, path, ways[how], 0, NULL) == -EBADMSG);
+		close(descriptor);
+	}
+}
+
 /* All files have one byte order: another one is refused, not taken and not heeded. */
 static void check_byte_order(void)
 {
@@ -306,6 +347,7 @@ int main(void)
 	check_verified_anew();
 	check_stub_beyond_pages();
 	check_repeated_refresh();
+	check_header_bounds();
 	print_values();
 	return 0;
 }

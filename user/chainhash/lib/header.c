@@ -83,14 +83,17 @@ void header_make(const struct chainhash *t, u64 sequence, u8 *bytes)
 static bool header_sound(const struct chainhash *t)
 {
 	const struct store *store = &t->store;
-	bool sound = t->max_bucket <= BUCKETS_MOST - 1 && store->levels && store->levels < LEVELS &&
+	u64 overflow = t->spares[top_bit(t->max_bucket)];
+	bool sound = t->max_bucket <= BUCKETS_MOST - 1 && store->pages <= UINT32_MAX &&
+		     store->levels == store_levels_for(t, store->pages) &&
 		     store->sequence <= SEQUENCE_MOST && t->split <= CHAINHASH_SPLIT_BOTH &&
-		     store->end >= store->first && store->pages <= UINT32_MAX &&
-		     !t->hash_name[sizeof(t->hash_name) - 1];
+		     store->end >= store->first && !t->hash_name[sizeof(t->hash_name) - 1];
 
 	for (unsigned i = 1; i < GENERATIONS && i <= top_bit(t->max_bucket); i++)
 		sound = sound && t->spares[i] >= t->spares[i - 1];
-	return sound && t->spares[top_bit(t->max_bucket)] <= 1u << 31;
+	/* All of their bitmaps are in the file, which so bounds how many they are. */
+	return sound && overflow <= 1u << 31 &&
+	       overflow >> t->page_shift <= store->end - store->first;
 }
 
 static int header_take(struct chainhash *t, const u8 *bytes)

@@ -106,21 +106,27 @@ void store_drop_page(struct store *store, u64 logical)
 	bit_set(&level->fresh, logical);
 }
 
+unsigned store_levels_for(const struct chainhash *t, u64 pages)
+{
+	unsigned shift = t->page_shift - 3, levels = 1;
+
+	while (pages > 1ull << shift * levels)
+		levels++;
+	return levels;
+}
+
 int store_levels(struct chainhash *t)
 {
 	struct store *store = &t->store;
 	u64 fan = t->page_size / sizeof(struct entry), count = store->level[0].count;
-	unsigned level = 0;
 
-	do {
-		count = (count + fan - 1) / fan;
-		count += !count;
-		level++;
+	store->levels = store_levels_for(t, count);
+	for (unsigned level = 1; level <= store->levels; level++) {
+		count = count ? (count + fan - 1) / fan : 1;
 		if (level_reserve(&store->level[level], count))
 			return -ENOMEM;
 		store->level[level].count = count;
-	} while (count > 1);
-	store->levels = level;
+	}
 	return 0;
 }
 
@@ -198,7 +204,6 @@ int store_load(struct chainhash *t)
 {
 	struct store *store = &t->store;
 	u64 count = store->pages;
-	unsigned levels = store->levels;
 	struct bits used = {NULL, 0};
 	int error;
 
@@ -208,8 +213,6 @@ int store_load(struct chainhash *t)
 	if (store_levels(t) || bits_reserve(&used, store->end) ||
 	    bits_reserve(&store->free, store->end))
 		error = -ENOMEM;
-	else if (levels != store->levels)
-		error = -EBADMSG;
 	else
 		error = load_levels(t, &used);
 	if (!error && store->writable)

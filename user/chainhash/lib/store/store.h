@@ -47,6 +47,9 @@ int store_load(struct chainhash *t);
 /* Make free what no state needs any more. */
 int store_reclaim(struct store *store);
 
+/* How many levels the map has for so many logical pages, 2^32 at most. */
+unsigned store_levels_for(const struct chainhash *t, u64 pages);
+
 /* The map's levels for as many logical pages as there are; their entries have room. */
 int store_levels(struct chainhash *t);
 
