@@ -129,38 +129,15 @@ static int header_take(struct chainhash *t, const u8 *bytes)
 	return 0;
 }
 
-/* Both headers as they are in the file; what lies beyond its end is zero. */
-struct headers {
-	u8 bytes[2][HEADER_SIZE];
-	const u8 *newest; /* of those with the right checksum; NULL: there is none */
-};
-
-static int headers_read(int descriptor, struct headers *headers)
-{
-	memset(headers, 0, sizeof(*headers));
-	for (u64 i = 0; i < 2; i++) {
-		u8 *bytes = headers->bytes[i];
-		int error = read_all(descriptor, bytes, HEADER_SIZE, i * HEADER_PLACE);
-
-		if (error && error != -EBADMSG)
-			return error;
-		if (!memcmp(bytes, MAGIC, 8) &&
-		    load32(bytes + CHECKSUM_PLACE) == checksum(bytes, CHECKSUM_PLACE) &&
-		    (!headers->newest || load64(bytes + 16) > load64(headers->newest + 16)))
-			headers->newest = bytes;
-	}
-	return 0;
-}
-
 /* Why there is no sound header. */
-static int header_missing(int descriptor, const struct headers *headers)
+static int header_missing(int descriptor, u8 headers[2][HEADER_SIZE])
 {
-	const u8 *start = headers->bytes[0];
+	const u8 *start = headers[0];
 	u32 magic = load32(start);
 
 	if (!lseek(descriptor, 0, SEEK_END))
 		return refuse(-ENODATA, "the file is empty");
-	if (!memcmp(headers->bytes, empty_page, sizeof(headers->bytes)))
+	if (!memcmp(headers, empty_page, 2 * (size_t)HEADER_SIZE))
 		return refuse(-EINVAL,
 			      "not a file of chainhash: there are zeros where headers were");
 	if (magic == 0x13579ace || magic == 0x13579acd || magic == 0x13579acf)
@@ -176,13 +153,25 @@ static int header_missing(int descriptor, const struct headers *headers)
 	return refuse(-EBADMSG, "the file is damaged: no header of it is whole");
 }
 
+static bool header_whole(const u8 *bytes)
+{
+	return !memcmp(bytes, MAGIC, 8) &&
+	       load32(bytes + CHECKSUM_PLACE) == checksum(bytes, CHECKSUM_PLACE);
+}
+
 int header_read(struct chainhash *t)
 {
-	struct headers headers;
-	int error = headers_read(t->store.descriptor, &headers);
+	u8 headers[2][HEADER_SIZE] = {{0}}; /* what lies beyond the file's end is zero */
+	const u8 *newest = NULL;
 
-	if (error)
-		return refuse(error, "the file cannot be read");
-	return headers.newest ? header_take(t, headers.newest)
-			      : header_missing(t->store.descriptor, &headers);
+	for (u64 i = 0; i < 2; i++) {
+		u8 *bytes = headers[i];
+		int error = read_all(t->store.descriptor, bytes, HEADER_SIZE, i * HEADER_PLACE);
+
+		if (error && error != -EBADMSG)
+			return refuse(error, "the file cannot be read");
+		if (header_whole(bytes) && (!newest || load64(bytes + 16) > load64(newest + 16)))
+			newest = bytes;
+	}
+	return newest ? header_take(t, newest) : header_missing(t->store.descriptor, headers);
 }
