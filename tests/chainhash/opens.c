@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static bool inside;	 /* chainhash_open() */
@@ -34,6 +36,12 @@ static bool fails(bool is_memory, const char *name)
 	errno = memory ? ENOMEM : EIO;
 	return true;
 }
+
+/* A reader comes just before the file is cut off, and reads when it has been. */
+static pid_t reader;
+static bool reader_comes;
+static int opened[2], emptied[2]; /* pipes: it has opened the file, or can't; it is emptied */
+static int beside(int number);
 
 /* What stands in for the function @name with these parameters: it fails with @failure. */
 #define WRAP(is_memory, failure, type, name, parameters, arguments)                                \
@@ -52,7 +60,7 @@ WRAP(false, -1, int, open64, (const char *path, int flags, mode_t mode), (path, 
 WRAP(false, -1, int, fstat64, (int number, struct stat *status), (number, status))
 WRAP(false, -1, int, fcntl64, (int number, int command, void *lock), (number, command, lock))
 WRAP(false, -1, int, fsync, (int number), (number))
-WRAP(false, -1, int, ftruncate64, (int number, off_t size), (number, size))
+WRAP(false, -1, int, ftruncate64, (int number, off_t size), (beside(number), size))
 WRAP(false, -1, ssize_t, pread64, (int number, void *bytes, size_t size, off_t at),
      (number, bytes, size, at))
 WRAP(false, -1, ssize_t, pwritev64, (int number, const struct iovec *vector, int count, off_t at),
@@ -201,6 +209,59 @@ static bool try_one(const struct way *way, long number)
 	return what != NULL;
 }
 
+static void read_beside(void)
+{
+	struct chainhash *table;
+	struct chainhash_item data;
+	char byte = 0;
+	int error;
+
+	inside = false;
+	error = chainhash_open(&table, path, CHAINHASH_READ_ONLY, 0, &options);
+	CHECK(write(opened[1], &byte, 1) == 1 && read(emptied[0], &byte, 1) == 1);
+	if (!error)
+		error = chainhash_get(table, model_key(&models[SECOND], 1), &data);
+	_exit(error == -ENODATA ? 0 : 1);
+}
+
+/* The reader has some time to open the file, if it can; else it waits until it is emptied. */
+static int beside(int number)
+{
+	struct pollfd poll_opened = {.fd = opened[0], .events = POLLIN};
+
+	if (!reader_comes)
+		return number;
+	reader_comes = false;
+	reader = fork();
+	CHECK(reader >= 0);
+	if (!reader)
+		read_beside();
+	CHECK(poll(&poll_opened, 1, 300) >= 0);
+	return number;
+}
+
+/* Who reads a file that is being emptied finds it as it was, or empty, and never half cut off. */
+static void check_truncation(void)
+{
+	struct chainhash *table, *other;
+	int status;
+
+	make_file();
+	snprintf(check_context, sizeof(check_context), "a reader beside a truncation");
+	CHECK(!pipe(opened) && !pipe(emptied));
+	reader_comes = true;
+	CHECK(!chainhash_open(&table, path, CHAINHASH_TRUNCATE, 0, &options));
+	CHECK(write(emptied[1], "", 1) == 1);
+	CHECK(waitpid(reader, &status, 0) == reader);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	chainhash_abandon(table);
+	make_file();
+	CHECK(!chainhash_open(&table, path, CHAINHASH_READ_ONLY, 0, &options));
+	CHECK(chainhash_open(&other, path, CHAINHASH_TRUNCATE, 0, &options) == -EAGAIN);
+	CHECK(model_equal(&models[SECOND], table));
+	chainhash_abandon(table);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -219,6 +280,7 @@ int main(int argc, char **argv)
 		printf("%s: %ld calls, %ld requests for memory failed\n", ways[i].name, counts[0],
 		       counts[1]);
 	}
+	check_truncation();
 	unlink(path);
 	return 0;
 }

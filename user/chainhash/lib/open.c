@@ -132,17 +132,18 @@ static int enter(struct chainhash *t, const struct chainhash_options *options)
 /* Begin a table in a file whose contents, if there are any, are to go. */
 static int make_empty(struct chainhash *t, const struct chainhash_options *options)
 {
-	u64 oldest;
 	int error = table_make(t, options);
 
 	if (!error)
-		error = lock_oldest_reader(t->store.descriptor, INT64_MAX >> 2, &oldest);
-	if (!error && oldest != UINT64_MAX)
-		return refuse(-EAGAIN, "the file can't be emptied: it is being read");
+		error = lock_readers_out(t->store.descriptor, true);
+	if (error == -EAGAIN)
+		refuse(error, "the file can't be emptied: it is being read");
 	if (!error && ftruncate(t->store.descriptor, 0))
 		error = -errno;
 	t->changed = t->store.is_new = true;
-	return error ? error : store_write_header(t, 0);
+	if (!error)
+		error = store_write_header(t, 0);
+	return error ? error : lock_readers_out(t->store.descriptor, false);
 }
 
 static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)

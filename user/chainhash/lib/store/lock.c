@@ -18,29 +18,35 @@ static int lock_call(int descriptor, int command, struct flock *lock)
 	return 0;
 }
 
-static int lock_byte(int descriptor, int command, int type, off_t place)
+/* Of a @size of 0 all bytes from @place on. */
+static int lock_bytes(int descriptor, int command, int type, off_t place, off_t size)
 {
-	struct flock lock = {.l_type = (short)type, .l_start = place, .l_len = 1};
+	struct flock lock = {.l_type = (short)type, .l_start = place, .l_len = size};
 
 	return lock_call(descriptor, command, &lock);
 }
 
 int lock_writer(int descriptor, bool wait)
 {
-	return lock_byte(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, F_WRLCK, WRITER_PLACE);
+	return lock_bytes(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, F_WRLCK, WRITER_PLACE, 1);
+}
+
+int lock_readers_out(int descriptor, bool held)
+{
+	return lock_bytes(descriptor, F_OFD_SETLK, held ? F_WRLCK : F_UNLCK, READERS_PLACE, 0);
 }
 
 int lock_reader(int descriptor, u64 sequence, bool held)
 {
-	return lock_byte(descriptor, F_OFD_SETLK, held ? F_RDLCK : F_UNLCK,
-			 READERS_PLACE + (off_t)sequence);
+	return lock_bytes(descriptor, F_OFD_SETLKW, held ? F_RDLCK : F_UNLCK,
+			  READERS_PLACE + (off_t)sequence, 1);
 }
 
 int lock_oldest_reader(int descriptor, u64 newest, u64 *oldest)
 {
 	off_t end = READERS_PLACE + (off_t)newest + 1;
 
-	*oldest = UINT64_MAX;
+	*oldest = newest;
 	/* The system names some lock of the range; the oldest is below it or is it. */
 	while (end > READERS_PLACE) {
 		struct flock lock = {

@@ -19,8 +19,15 @@
 /* Become the writer: -EAGAIN if there is one, unless we are to @wait. */
 int lock_writer(int descriptor, bool wait);
 
-/* Be a reader of state @sequence, or (not @held) no longer. */
+/*
+ * Let nobody become a reader, or (not @held) let them again: -EAGAIN if there is one. It is for a
+ * writer who cuts the file off: a look for readers would not do, since one may come right behind
+ * it.
+ */
+int lock_readers_out(int descriptor, bool held);
+
+/* Be a reader of state @sequence, or (not @held) no longer. Waits while readers are kept out. */
 int lock_reader(int descriptor, u64 sequence, bool held);
 
-/* The oldest state, up to @newest, that somebody reads; UINT64_MAX: nobody does. */
+/* The oldest state that somebody reads; @newest, the writer's, if nobody is at one before it. */
 int lock_oldest_reader(int descriptor, u64 newest, u64 *oldest);

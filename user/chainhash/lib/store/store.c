@@ -234,8 +234,6 @@ int store_reclaim(struct store *store)
 	error = lock_oldest_reader(store->descriptor, store->sequence, &oldest);
 	if (error)
 		return error;
-	if (oldest > store->sequence)
-		oldest = store->sequence;
 	while (pages < store->retired_count && store->retired[pages].sequence <= oldest)
 		free_page(store, store->retired[pages++].physical);
 	store->retired_count -= pages;
