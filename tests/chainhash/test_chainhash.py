@@ -331,6 +331,27 @@ def test_interfaces(sanitized, tmp_path):
         print(run(target, cwd=tmp_path, env=environment))
 
 
+PYTHON_ON_A_FULL_DISK = """
+import chainhash_dbm, resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+db = chainhash_dbm.open('pairs', 'c')
+resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))
+for i in range(2000):
+    db[f'k{i}'] = b'v' * 50
+try:
+    db.close()
+except chainhash_dbm.error as error:
+    print(error.strerror)
+db.close()
+"""
+
+
+def test_python_hears_of_a_close_that_failed(plain, tmp_path):
+    environment = {**os.environ, "CHAINHASH_LIBRARY": str(plain), "PYTHONPATH": str(PACKAGE / "python")}
+    script = PYTHON_ON_A_FULL_DISK
+    assert run(sys.executable, "-c", script, cwd=tmp_path, env=environment) == "File too large\n"
+
+
 PERL = """
 use NDBM_File; use Fcntl;
 tie(my %h, 'NDBM_File', 'pairs', O_RDWR|O_CREAT, 0640) or die "tie: $!";

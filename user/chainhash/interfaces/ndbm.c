@@ -114,7 +114,7 @@ static int unlist(DBM *db)
 
 void dbm_close(DBM *db)
 {
-	int error = 0;
+	int before = errno, error = 0;
 
 	if (!db || !unlist(db))
 		return;
@@ -126,8 +126,7 @@ void dbm_close(DBM *db)
 	free(db->key.bytes);
 	free(db->content.bytes);
 	free(db);
-	if (error)
-		errno = -error;
+	errno = error ? -error : before;
 }
 
 __attribute__((__destructor__)) static void close_all(void)

@@ -74,6 +74,11 @@ def _datum(value: bytes) -> _Datum:
     return _Datum(ctypes.cast(ctypes.c_char_p(value), ctypes.c_void_p), len(value))
 
 
+def _failed(*name: str | bytes) -> error:
+    number = ctypes.get_errno()
+    return error(number, os.strerror(number), *name)
+
+
 class _Database(MutableMapping[str | bytes, str | bytes]):
     """What open() returns: keys and values are bytes; a str is taken as its UTF-8."""
 
@@ -88,10 +93,6 @@ class _Database(MutableMapping[str | bytes, str | bytes]):
     def _taken(self, datum: _Datum) -> bytes | None:
         return None if datum.dptr is None else ctypes.string_at(datum.dptr, datum.dsize)
 
-    def _failed(self) -> error:
-        number = ctypes.get_errno()
-        return error(number, os.strerror(number))
-
     def __getitem__(self, key: str | bytes) -> bytes:
         wanted = _bytes(key, "mappings")
         value = self._taken(_library.dbm_fetch(self._open(), _datum(wanted)))
@@ -102,13 +103,13 @@ class _Database(MutableMapping[str | bytes, str | bytes]):
     def __setitem__(self, key: str | bytes, value: str | bytes) -> None:
         kept, content = _bytes(key, "mappings"), _bytes(value, "mappings")
         if _library.dbm_store(self._open(), _datum(kept), _datum(content), 1):
-            raise self._failed()
+            raise _failed()
 
     def __delitem__(self, key: str | bytes) -> None:
         wanted = _bytes(key, "mappings")
         if not _library.dbm_delete(self._open(), _datum(wanted)):
             return
-        failed = self._failed()
+        failed = _failed()
         raise KeyError(key) if failed.errno == 2 else failed
 
     def _every_key(self) -> Iterator[bytes]:
@@ -136,10 +137,13 @@ class _Database(MutableMapping[str | bytes, str | bytes]):
             del self[key]
 
     def close(self) -> None:
-        """Sync and close; a second time it is nothing."""
+        """Sync and close; a second time it is nothing. After an error it is closed, too, and what was stored is lost."""
         if self._handle is not None:
             handle, self._handle = self._handle, None
+            ctypes.set_errno(0)
             _library.dbm_close(handle)
+            if ctypes.get_errno():
+                raise _failed()
 
     def __del__(self) -> None:
         self.close()
@@ -160,8 +164,7 @@ def open(
         raise error("Flag must be 'r', 'w', 'c', or 'n'")
     handle = _library.dbm_open(os.fsencode(filename), _MODES[flag], mode)
     if not handle:
-        number = ctypes.get_errno()
-        raise error(number, os.strerror(number), os.fspath(filename))
+        raise _failed(os.fspath(filename))
     return _Database(handle)
 
 

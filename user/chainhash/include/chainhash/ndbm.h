@@ -36,6 +36,8 @@ typedef struct chainhash_dbm DBM;
 
 /* @flags and @mode are those of open(). NULL: errno says why. */
 DBM *dbm_open(const char *name, int flags, mode_t mode);
+
+/* errno is as before, unless what was stored could not be written: it says why then. */
 void dbm_close(DBM *db);
 
 /* dptr is NULL if there is no such key. The bytes are good until the next call of the same kind. */
