@@ -207,7 +207,8 @@ struct chainhash_histogram {
 CHAINHASH_API int chainhash_histogram(struct chainhash *table, struct chainhash_histogram *found);
 
 /*
- * Called for each thing that is wrong; @context is the caller's.
+ * Called for each thing that is wrong; @context is the caller's. What begins with "note: " is not
+ * counted as wrong: that one header is not whole, which it is after a power cut during a sync, too.
  */
 typedef void chainhash_report(void *context, const char *problem);
 

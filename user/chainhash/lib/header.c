@@ -162,7 +162,7 @@ static bool header_whole(const u8 *bytes)
 int header_read(struct chainhash *t)
 {
 	u8 headers[2][HEADER_SIZE] = {{0}}; /* what lies beyond the file's end is zero */
-	const u8 *newest = NULL;
+	const u8 *newest = NULL, *other;
 
 	for (u64 i = 0; i < 2; i++) {
 		u8 *bytes = headers[i];
@@ -173,5 +173,7 @@ int header_read(struct chainhash *t)
 		if (header_whole(bytes) && (!newest || load64(bytes + 16) > load64(newest + 16)))
 			newest = bytes;
 	}
+	other = headers[newest == headers[0]];
+	t->store.torn = !header_whole(other) && memcmp(other, empty_page, HEADER_SIZE);
 	return newest ? header_take(t, newest) : header_missing(t->store.descriptor, headers);
 }

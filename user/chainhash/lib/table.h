@@ -197,6 +197,7 @@ struct store {
 	bool writable, failed, is_new;
 	bool tolerant; /* what can't be read counts as @lost pages, and as empty (salvage.c) */
 	u64 lost;      /* or damaged */
+	bool torn;     /* the other header is neither whole nor unwritten */
 	u64 sequence;  /* of the newest state in the file */
 	struct level level[LEVELS];
 	unsigned levels;   /* the map's pages: levels 1 to @levels */

@@ -14,6 +14,9 @@ int walk_begin(struct walk *walk)
 	/* A reader by mmap has no use for the account otherwise, and goes over to other states. */
 	int error = t->map.bytes ? overflow_load(t) : 0;
 
+	if (t->store.torn && walk->report)
+		walk->report(walk->context, "note: one header is torn, by a power cut in a sync or"
+					    " by damage: the state before counts");
 	walk->reached = calloc((size_t)overflow_count(t) + 1, 1);
 	walk->page = malloc(t->page_size);
 	if (!error && (!walk->reached || !walk->page))

@@ -65,7 +65,8 @@ int command_verify(struct settings *settings, struct chainhash *table)
 	if (found < 0)
 		return complain((int)found, "%s", path);
 	if (!settings->json && !found)
-		printf("%s: %" PRIu64 " records, nothing is wrong\n", path, about.records);
+		printf("%s: %" PRIu64 " records, nothing %sis wrong\n", path, about.records,
+		       listing.problems ? "else " : "");
 	else if (!settings->json)
 		printf("%s: %" PRId64 " things are wrong\n", path, found);
 	return found ? NO : DONE;

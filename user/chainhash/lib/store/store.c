@@ -252,7 +252,4 @@ void store_free(struct store *store)
 	free(store->retired);
 	memset(store->level, 0, sizeof(store->level));
 	store->free = (struct bits){NULL, 0};
-	store->free_count = store->free_from = 0;
-	store->retired = NULL;
-	store->retired_count = store->retired_room = 0;
 }

@@ -65,6 +65,7 @@ int store_write_header(struct chainhash *t, u64 sequence);
 /* sync.c: write everything and the header. See chainhash_sync(). */
 int store_sync(struct chainhash *t);
 
+/* It can be loaded anew by a reader: a writer's free pages and retired ones are lost. */
 void store_free(struct store *store);
 
 /* Map the file for reading, up to its last physical page; @header has the root. */

@@ -217,6 +217,7 @@ int store_sync(struct chainhash *t)
 	if (error)
 		return error;
 	store->sequence++;
+	store->torn = false;
 	clear(&t->pool.changed);
 	clear(&t->bitmap_changed);
 	for (unsigned i = 0; i <= store->levels; i++)
