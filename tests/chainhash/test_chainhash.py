@@ -233,6 +233,8 @@ def test_program_tunes(plain, tmp_path):
         (("get", "t", "a", "-H", "siphash"), "made with hash function 'package-33', not 'siphash'"),
         (("get", "words.txt", "a"), "not a file of chainhash"),
         (("get", "gdbm", "a"), "of gdbm"),
+        (("get", "lmdb", "a"), "not a file of chainhash"),
+        (("get", "no-header", "a"), "no header of it is whole"),
         (("get", "version", "a"), "version 9"),
         (("get", "cut", "a"), "cut off"),
         (("get", "nowhere", "a"), "No such file"),
@@ -246,6 +248,10 @@ def test_program_says_what_is_wrong(plain, tmp_path, arguments, says):
     run(plain / "chainhash", "load", tmp_path / "t", text)
     whole = (tmp_path / "t").read_bytes()
     (tmp_path / "gdbm").write_bytes(b"\xce\x9a\x57\x13" + bytes(100))
+    # Page 0: its number, flags, room; then the magic. The same behind 4096 bytes.
+    page = bytes(10) + b"\x08\0\0\0\0\0\xde\xc0\xef\xbe\x01\0\0\0"
+    (tmp_path / "lmdb").write_bytes((page.ljust(4096, b"\0") * 2).ljust(16384, b"\0"))
+    (tmp_path / "no-header").write_bytes(bytes(4096) + whole[4096:4200] + bytes(8000))
     (tmp_path / "cut").write_bytes(whole[:-5000])
     crc = crc32c(header := whole[4096 : 4096 + 8] + b"\x09\0\0\0" + whole[4096 + 12 : 4096 + 508])
     (tmp_path / "version").write_bytes(whole[:4096] + header + crc.to_bytes(4, "little") + whole[4096 + 512 :])

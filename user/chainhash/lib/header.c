@@ -148,7 +148,7 @@ static int header_missing(int descriptor, u8 headers[2][HEADER_SIZE])
 		return refuse(-EINVAL, "not a file of chainhash, but of Tokyo Cabinet");
 	if (!memcmp(start, "TDB file", 8))
 		return refuse(-EINVAL, "not a file of chainhash, but of tdb");
-	if (load64(start) && memcmp(start, MAGIC, 8))
+	if (memcmp(start, MAGIC, 8) && memcmp(headers[1], MAGIC, 8))
 		return refuse(-EINVAL, "not a file of chainhash");
 	return refuse(-EBADMSG, "the file is damaged: no header of it is whole");
 }
