@@ -94,7 +94,7 @@ struct chainhash_options {
 	uint64_t elements;		   /* expected, up to 2^31; 0: not known */
 	uint64_t cache_size;		   /* bytes of pages kept in memory; 8 MiB */
 	const char *hash;		   /* a name of chainhash_hash_name(); the text's default */
-	chainhash_function *hash_function; /* or one's own, with or without a name of one's own */
+	chainhash_function *hash_function; /* or one's own: to the file it is "user" */
 	uint64_t seed;			   /* for the keyed functions at creation; 0: drawn */
 	uint32_t split;			   /* CHAINHASH_SPLIT_... */
 	uint32_t byte_order;		   /* 0 or 1234: pages are little-endian on every machine */
