@@ -266,7 +266,6 @@ int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t
 		chainhash_abandon(t);
 		return error;
 	}
-	refuse(0, "%s", "");
 	*table = t;
 	return 0;
 }

@@ -55,11 +55,15 @@ static void copy_view(struct walk *walk, const struct view *view)
 		problem(walk, "%u records are lost", lost);
 }
 
-/* Chunks in use that nobody has led to. */
+/*
+ * Chunks in use that nobody has led to. A bitmap that cannot be read has them all in use, and
+ * records come back that were deleted.
+ */
 static void copy_orphans(struct salvage *s, u32 ordinal)
 {
 	struct chainhash *t = s->walk.table;
 	u8 used = t->slots_used[ordinal] & (u8)((1u << t->slots) - 1);
+	bool bitmap = ordinal % t->page_size == 0;
 	struct view view;
 
 	s->walk.what = "overflow page";
@@ -72,9 +76,12 @@ static void copy_orphans(struct salvage *s, u32 ordinal)
 			continue;
 		page = page_get(t, overflow_page(t, ordinal), &error);
 		if (!page) {
-			problem(&s->walk, "it cannot be read");
+			problem(&s->walk, "it cannot be read%s",
+				bitmap ? ": deleted records may come back" : "");
 			return;
 		}
+		if (bitmap)
+			return;
 		view = (struct view){.base = (u8 *)(uintptr_t)page + (size_t)slot * t->slot_size};
 		view.size = view_slots(view.base) * t->slot_size;
 		if (slot + view_slots(view.base) > t->slots || !view_sound(view.base, view.size))
@@ -91,8 +98,7 @@ static void copy_all(struct salvage *s)
 	for (u32 bucket = 0; !s->error && bucket <= t->max_bucket; bucket++)
 		walk_bucket(&s->walk, bucket, copy_view);
 	for (u32 i = 0; !s->error && i < overflow_count(t); i++)
-		if (i % t->page_size)
-			copy_orphans(s, i);
+		copy_orphans(s, i);
 	s->walk.what = NULL;
 	if (!s->error && (u64)s->copied != t->records)
 		problem(&s->walk, "%lld records of %llu were read", (long long)s->copied,
