@@ -239,6 +239,7 @@ def test_program_tunes(plain, tmp_path):
         (("get", "cut", "a"), "cut off"),
         (("get", "nowhere", "a"), "No such file"),
         (("load", "new", "bad.txt"), "line 2 is no KEY<TAB>DATA"),
+        (("load", "new", "bad.txt"), "new: no line was stored"),
         (("put", "t", r"a\q", "b"), "a backslash must be before"),
         (("load", "-H", "nonsense", "new", "words.txt"), "there is no hash function 'nonsense'"),
     ],

@@ -122,7 +122,7 @@ int command_load(struct settings *settings, struct chainhash *table)
 	if (!status)
 		return close_table(table, path, DONE);
 	chainhash_abandon(table);
-	return complain(0, "%s: nothing was changed", path);
+	return complain(0, "%s: no line was stored", path);
 }
 
 int command_dump(struct settings *settings, struct chainhash *table)
