@@ -9,7 +9,7 @@ import pytest
 
 from lab.base.paths import LabError
 from lab.build.setup import need_lab
-from lab.kept.check import short_ones
+from lab.kept.check import SHORT, of_length
 from lab.kept.keep import keep
 from lab.report.command import gather
 from lab.sweep import plan
@@ -139,7 +139,7 @@ def test_it_is_kept_and_not_checked_by_running_it_again(experiment, tmp_path):
     path = experiment()
     assert sweep(Request([str(path)], full=True, results=tmp_path / "r")) == 0
     assert keep([str(path)], tmp_path / "r", tmp_path / "kept") in (0, 1)  # 1: changes that are in no commit
-    assert not short_ones(tmp_path / "kept")
+    assert not of_length(SHORT, tmp_path / "kept")
 
 
 def test_files_to_add_are_made_before_they_are_looked_at(experiment, monkeypatch):
