@@ -13,9 +13,10 @@
 enum direct_result { DIRECT_UNKNOWN, DIRECT_FOUND, DIRECT_ABSENT, DIRECT_BELOW_FILE };
 
 /* A walk from @dfd by @name, of which nothing was known, has come to @path, which is referenced,
- * and whose dentry's sequence count was @sequence. May sleep. */
+ * and whose dentry's sequence count was @sequence; with @below, which has no part in lab 6, its
+ * text goes on below that. May sleep. */
 void direct_remember(const struct lockless_walk *walk, int dfd, const char *name,
-		     const struct path *path, u32 sequence);
+		     const struct path *path, u32 sequence, bool below);
 #define direct_forget(dentry) pathcache_forget(dentry)
 
 /* Around a change of the directory @dentry (NULL: of none), its place or the right to search it.
@@ -24,6 +25,13 @@ void direct_change_begin(struct dentry *dentry);
 void direct_change_end(struct dentry *dentry);
 DEFINE_GUARD(change_rights, struct dentry, direct_change_begin(object), direct_change_end)
 DEFINE_GUARD(change_place, struct dentry, direct_change_begin(object), direct_change_end)
+/* Around the renaming of @dentry: what another namespace has mounted on it is elsewhere then. */
+static inline void direct_mounted_meanwhile(const struct dentry *dentry)
+{
+	if (READ_ONCE(dentry->flags) & D_MOUNTED)
+		mounts_have_moved();
+}
+DEFINE_GUARD(mounted_meanwhile, struct dentry, (void)0, direct_mounted_meanwhile)
 
 /* @dentry, if paths go on behind it; else NULL. */
 static inline struct dentry *led_through(struct dentry *dentry)

@@ -150,11 +150,12 @@ static void linger(void)
 }
 
 void direct_remember(const struct lockless_walk *walk, int dfd, const char *name,
-		     const struct path *path, u32 sequence)
+		     const struct path *path, u32 sequence, bool below)
 {
 	const struct path_question *question = &walk->direct.question;
 	struct path start __free(path) = {0};
 
+	(void)below;
 	if (!is_plain(question->text) || start_of(dfd, *name == '/', &start) ||
 	    start.dentry != question->start.dentry || start.mount != question->start.mount)
 		return; /* another thread has changed the directory */
