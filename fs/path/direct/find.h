@@ -19,7 +19,7 @@ static __always_inline int compare_signatures(const struct direct_entry *entry,
 {
 	key->counts->compares++;
 	return signatures_differ(&entry->signature, key->signature) ||
-	       !text_leads_to(key->walk, entry);
+	       !text_leads_to(key->walk, &entry->path, entry->mount_sequence);
 }
 
 /* By a tag a structure may tell entries apart before it looks at them: bits of the signature that

@@ -43,4 +43,4 @@ static __always_inline bool signatures_differ(const struct signature *a, const s
 }
 
 #define signature_top(signature) ((signature)->limb[SIGNATURE_LIMBS - 1])
-#define text_leads_to(walk, entry) true
+#define text_leads_to(walk, path, mounts) true

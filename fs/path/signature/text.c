@@ -1,7 +1,7 @@
 /* text.c - see text.h. */
 #ifdef CONFIG_PATH_SIGNATURE_TEXT
 
-#include "fs/path/direct/direct.h"
+#include "fs/path/lockless/lockless.h"
 #include "fs/path/signature/linear.h"
 
 static __always_inline void multiply_add_64(u64 *sum, const u64 *factor, u64 word)
@@ -53,13 +53,13 @@ static bool leave_mount(struct path *path)
 	return true;
 }
 
-bool text_leads_to(const struct lockless_walk *walk, const struct direct_entry *entry)
+bool text_leads_to(const struct lockless_walk *walk, const struct path *path, u32 mounts)
 {
 	const char *text = walk->left;
 	size_t left = walk->direct.signature.added - 1; /* without the slash behind the last name */
-	struct path place = entry->path;
+	struct path place = *path;
 
-	if (entry->mount_sequence != walk->mount_sequence)
+	if (mounts != walk->mount_sequence)
 		return false; /* its mount may be gone, and its memory */
 	for (;;) {
 		while (place.dentry == place.mount->root)

@@ -43,9 +43,9 @@ static __always_inline bool signatures_differ(const struct signature *a, const s
 #define signature_top(signature) ((signature)->limb[0])
 
 struct lockless_walk;
-struct direct_entry;
+struct path;
 
-/* Does the text of @walk, which is where it begins and has its signature, lead to the place of
- * @entry, by its names? What is found so is to be looked at again. Between rcu_read_lock() and
- * rcu_read_unlock(). */
-bool text_leads_to(const struct lockless_walk *walk, const struct direct_entry *entry);
+/* Does the text of @walk, which is where it begins and has its signature, lead to @path, which was
+ * there as of mount_sequence's count @mounts, by its names? What is found so is to be looked at
+ * again. Between rcu_read_lock() and rcu_read_unlock(). */
+bool text_leads_to(const struct lockless_walk *walk, const struct path *path, u32 mounts);
