@@ -23,7 +23,7 @@ from lab.sweep.experiment import Experiment
 MEANINGS: dict[Word, str] = {  # of a line's length
     "reproduced": "direction and size",
     "direction only": "size other or untold",
-    "no worse": "no loss, as identical kernels",
+    "no worse": "as identical kernels",
     "no effect here": "would have been seen",
     "contradicted": "the other direction",
     "answered": "what the paper asks",

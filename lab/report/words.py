@@ -59,10 +59,10 @@ def range_of(one: Sensitivity) -> str:
 
 def standing(one: Standing) -> str:
     """How far the conclusions by cycles depend on the simulated processor, in a sentence."""
-    alone = f"; {one.alone} were not simulated under others" if one.alone else ""
+    alone = f"; {one.alone} were not simulated so" if one.alone else ""
     return (
-        f"{one.told} comparisons that tell a direction rest on a simulated processor's cycles: under all other settings of its "
-        f"memory {one.direction} keep the direction and {one.word} the word{alone}."
+        f"Of {one.told} directions that rest on simulated cycles {one.direction} stay under all other settings of the memory, "
+        f"{one.word} with their word{alone}."
     )
 
 
