@@ -6,10 +6,12 @@ The rest of the kernel is built once, and linked to one object; of each submissi
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -68,17 +70,19 @@ LOCK = Lock()
 
 @cache
 def _rest(stand_in: StandIn, folder: str) -> Path:
-    """All of the kernel but the file that is submitted, as one object. Once a process."""
+    """All of the kernel but the file that is submitted, as one object. Once a process; another may be copying the last one."""
     target = stand_in.out / "rest.o"
+    linked = target.with_suffix(f".{os.getpid()}.o")
     own = f"{Path(stand_in.replaces).with_suffix('.o')}"
     objects = (stand_in.out / "objects.list").read_text().split()
     others = [name for name in objects if not name.endswith(own)]
     if len(others) + 1 != len(objects):
         raise LabError(f"the kernel has no object of {stand_in.replaces}")
-    command = ["ld", "-r", "-o", str(target), *others, f"{stand_in.out}/symbols-0.o"]
+    command = ["ld", "-r", "-o", str(linked), *others, f"{stand_in.out}/symbols-0.o"]
     result = subprocess.run(command, cwd=stand_in.tree, capture_output=True, text=True, check=False)
     if result.returncode:
         raise LabError(f"the kernel cannot be linked without {stand_in.replaces}: {result.stderr[:1000]}")
+    linked.replace(target)
     return target
 
 
@@ -133,30 +137,22 @@ def kernel_of(folder: Path) -> bytes:
 
 
 @cache
-def _asker(folder: str) -> bytes:
-    """The program, compiled; its source is the grader's own."""
-    target = Path(folder) / "asker"
-    command = [
-        "musl-gcc",
-        "-std=gnu11",
-        "-O2",
-        "-static",
-        "-Wall",
-        "-Wextra",
-        "-o",
-        str(target),
-        str(GUEST / "asker.c"),
-    ]
-    try:
-        subprocess.run(command, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise LabError(f"{shlex.join(command)}: {error}") from None
-    return target.read_bytes()
+def _asker() -> bytes:
+    """The program, compiled; its source is the grader's own. In a folder of this process: others may be compiling it, too."""
+    with tempfile.TemporaryDirectory(prefix="cw-asker-") as folder:
+        target = Path(folder) / "asker"
+        warnings = ["-Wall", "-Wextra"]
+        command = ["musl-gcc", "-std=gnu11", "-O2", "-static", *warnings, "-o", str(target), str(GUEST / "asker.c")]
+        try:
+            subprocess.run(command, check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise LabError(f"{shlex.join(command)}: {error}") from None
+        return target.read_bytes()
 
 
 def asker() -> bytes:
     with LOCK:
-        return _asker(str(output_folder()))
+        return _asker()
 
 
 @cache
