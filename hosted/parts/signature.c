@@ -20,12 +20,16 @@
 
 #include <stdlib.h>
 
-static u64 drawn;
+static u64 drawn, drawn_later;
+bool random_fixed;
 seqcount_t mount_sequence;
 
 u64 random_u64(void)
 {
-	return drawn;
+	u64 first = drawn;
+
+	drawn = splitmix64(&drawn_later);
+	return first;
 }
 
 void panic(const char *format, ...)
@@ -47,10 +51,16 @@ bool arch_has_aes(void)
 }
 #endif
 
-/* Draw keys from @seed; with @newest false as on a CPU without mulx: is that what it is? */
-bool begin(u64 seed, bool newest)
+/*
+ * Draw keys: if @fixed, as with `seed=`, from @seed alone, else numbers that begin with @seed and go
+ * on by @later. With @newest false as on a CPU without mulx: is that what it is?
+ */
+bool begin(u64 seed, u64 later, bool fixed, bool newest)
 {
 	drawn = seed;
+	drawn_later = later;
+	random_fixed = fixed;
+	signature_of_root = (struct signature){0}; /* as a kernel begins */
 #ifdef CONFIG_PATH_SIGNATURE_AES
 	if (!arch_has_aes())
 		return false;

@@ -48,6 +48,10 @@ def load(name: str, bits: int = 240, arch: str = "arch/x86") -> ctypes.CDLL:
     return found
 
 
+def begin(library, newest, seed=SEED, later=0, fixed=True):
+    return library.begin(ctypes.c_uint64(seed), ctypes.c_uint64(later), fixed, newest)
+
+
 FORMS = ["multilinear", "multilinear on any CPU", "multilinear hosted", "aes", "aes hosted", "siphash", "text"]
 
 
@@ -55,7 +59,7 @@ FORMS = ["multilinear", "multilinear on any CPU", "multilinear hosted", "aes", "
 def signatures(request):
     name, _, how = request.param.partition(" ")
     library = load(name, arch="hosted" if how == "hosted" else "arch/x86")
-    if not library.begin(ctypes.c_uint64(SEED), how == ""):
+    if not begin(library, how == ""):
         pytest.skip("this CPU has not the instructions")
     return library
 
@@ -190,6 +194,22 @@ def test_where_a_component_ends_counts(signatures):
     assert len(found) == 8
 
 
+@pytest.mark.parametrize("name", ["multilinear", "aes", "siphash", "text"])
+def test_a_key_is_as_random_as_it_is_long(name):
+    """On a real machine each word of it is drawn: 64 bits of seed would make 2^64 keys, not 2^320 for a word of text."""
+    library = load(name)
+
+    def by(**drawn):
+        if not begin(library, True, **drawn):
+            pytest.skip("this CPU has not the instructions")
+        return signed(library, ["some/path"])
+
+    assert by(later=1, fixed=True) == by(later=2, fixed=True), "with seed= it is all that counts"
+    assert by(later=1, fixed=False) == by(later=1, fixed=False)
+    if name != "text":  # the names are compared, and the key is of the index alone
+        assert by(later=1, fixed=False) != by(later=2, fixed=False)
+
+
 @pytest.mark.parametrize(
     ("name", "bits"),
     [("multilinear", 16), ("multilinear", 128), ("multilinear", 240), ("siphash", 100), ("siphash", 240), ("aes", 240)],
@@ -197,7 +217,7 @@ def test_where_a_component_ends_counts(signatures):
 def test_so_many_bits_are_compared(name, bits):
     """The uppermost of 256, which multilinear has above its lowest word; those below are of no account."""
     library = load(name, bits)
-    if not library.begin(ctypes.c_uint64(SEED), True):
+    if not begin(library, True):
         pytest.skip("this CPU has not the instructions")
     signed(library, ["some/path"])
     top = 64 * WORDS[name]

@@ -5,8 +5,7 @@
 
 #include "fs/path/direct/signature.h"
 #include "fs/path/signature/ends.h"
-
-#include "core/random.h"
+#include "fs/path/signature/key.h"
 
 #define BLOCK 16 /* bytes */
 
@@ -129,7 +128,7 @@ static void double_block(u64 doubled[2], const u64 block[2])
 
 void signature_init(void)
 {
-	u64 seed = random_u64(), tree[2] = {splitmix64(&seed), splitmix64(&seed)};
+	u64 seed = random_u64(), tree[2] = {random_key_word(&seed), random_key_word(&seed)};
 	u64(*chains)[2] = signature_of_root.chain, zeros[2] = {0};
 	struct arch_vectors saved;
 
@@ -138,7 +137,7 @@ void signature_init(void)
 	arch_vectors_begin(&saved);
 	for (unsigned lane = 0; lane < AES_LANES; lane++) {
 		for (unsigned i = 0; i < 2; i++)
-			keys.round[0][lane][i] = splitmix64(&seed);
+			keys.round[0][lane][i] = random_key_word(&seed);
 		expand_key(lane);
 	}
 	arch_aes_chain(chains, &keys, zeros);

@@ -10,8 +10,7 @@
 
 #include "fs/path/direct/signature.h"
 #include "fs/path/signature/ends.h"
-
-#include "core/random.h"
+#include "fs/path/signature/key.h"
 
 #define SIGNATURE_WORDS (SIGNATURE_MAX / 8 + 1)
 
@@ -54,7 +53,7 @@ static void draw_keys(void)
 	u64 state = random_u64();
 
 	for (unsigned i = 0; i < SIGNATURE_WORDS * SIGNATURE_LIMBS; i++)
-		signature_keys[i / SIGNATURE_LIMBS][i % SIGNATURE_LIMBS] = splitmix64(&state);
+		signature_keys[i / SIGNATURE_LIMBS][i % SIGNATURE_LIMBS] = random_key_word(&state);
 	for (unsigned i = 0; i < SIGNATURE_LIMBS; i++)
-		signature_of_root.limb[i] = splitmix64(&state);
+		signature_of_root.limb[i] = random_key_word(&state);
 }

@@ -3,8 +3,7 @@
 
 #include "fs/path/direct/signature.h"
 #include "fs/path/signature/ends.h"
-
-#include "core/random.h"
+#include "fs/path/signature/key.h"
 
 /* What tells the form of 128 bits from that of 64, and its second half. */
 #define OF_128_BITS 0xee
@@ -110,11 +109,11 @@ void signature_below(struct signature *sum, const struct signature *directory, c
 
 void signature_init(void)
 {
-	u64 seed = random_u64(), tree = splitmix64(&seed);
+	u64 seed = random_u64(), tree = random_key_word(&seed);
 
 	for (unsigned lane = 0; lane < SIPHASH_LANES; lane++) {
-		u64 *v = signature_of_root.state[lane], low = splitmix64(&seed),
-		    high = splitmix64(&seed);
+		u64 *v = signature_of_root.state[lane], low = random_key_word(&seed),
+		    high = random_key_word(&seed);
 
 		v[0] = low ^ 0x736f6d6570736575ull;
 		v[1] = high ^ 0x646f72616e646f6dull ^ OF_128_BITS;
