@@ -65,7 +65,7 @@ struct percpu_ref {
 #define percpu_ref_spread(ref) ((void)0)
 #define percpu_ref_gather(ref) ((void)0)
 #define percpu_ref_count(ref) atomic_read(&(ref)->count)
-/* By who has a reference, or who keeps what is counted from going: the count may be 0. */
+/* By who has a reference. */
 #define percpu_ref_get(ref) atomic_inc(&(ref)->count)
 /* By who has found it in a reader's section of RCU: false if there is none left any more. */
 #define percpu_ref_tryget(ref) atomic_inc_not_zero(&(ref)->count)

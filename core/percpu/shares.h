@@ -123,7 +123,7 @@ static __always_inline bool percpu_ref_tryget(struct percpu_ref *ref)
 	return true;
 }
 
-/* By who has a reference, or who keeps what is counted from going: the count may be 0. */
+/* By who has a reference. */
 static __always_inline void percpu_ref_get(struct percpu_ref *ref)
 {
 	if (unlikely(!READ_ONCE(ref->spread)))

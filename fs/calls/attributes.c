@@ -87,20 +87,6 @@ s64 sys_umask(u32 mask)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* Two times from the program, whose fractions count @unit nanoseconds each: 0, -EFAULT, -EINVAL. */
-static int get_times(struct timespec64 times[2], const void __user *from, s64 unit)
-{
-	TRY(read_user(times, from, 2 * sizeof(*times)));
-	if (unit == 1)
-		return 0; /* among them may be UTIME_NOW and UTIME_OMIT */
-	for (int i = 0; i < 2; i++) {
-		if ((u64)times[i].tv_nsec >= NSEC_PER_SEC / (u64)unit)
-			return -EINVAL;
-		times[i].tv_nsec *= unit;
-	}
-	return 0;
-}
-
 /* UTIME_NOW becomes @now: 0, or -EINVAL if one of the two is no time. */
 static int settle_times(struct timespec64 times[2], struct timespec64 now)
 {
@@ -113,19 +99,14 @@ static int settle_times(struct timespec64 times[2], struct timespec64 now)
 	return 0;
 }
 
-/*
- * The access and modification time at @from (NULL: now), in seconds and parts of @unit nanoseconds.
- * A time that is set, be it to now, takes the owner; both to now only the right to write.
- */
-static s64 change_times(int dfd, const char __user *name, const void __user *from, s64 unit,
-			int flags)
+s64 change_times(int dfd, const char __user *name, const struct timespec64 *given, int flags)
 {
 	bool by_descriptor = !name && dfd != AT_FDCWD; /* futimens() */
 	struct path path __free(path) = {0};
 	struct timespec64 times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
 
-	if (from)
-		TRY(get_times(times, from, unit));
+	if (given)
+		memcpy(times, given, sizeof(times));
 	if (times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
 		return 0; /* whatever else is asked */
 	int lookup = TRY(at_lookup(flags, 0));
@@ -142,28 +123,11 @@ static s64 change_times(int dfd, const char __user *name, const void __user *fro
 
 s64 sys_utimensat(int dfd, const char *name, const void *times, int flags)
 {
-	return change_times(dfd, name, times, 1, flags);
-}
+	struct timespec64 given[2];
 
-/* Times in seconds and microseconds. */
-s64 sys_futimesat(int dfd, const char *name, const s64 *times)
-{
-	return change_times(dfd, name, times, 1000, 0);
-}
-
-/* In whole seconds. */
-s64 sys_utime(const char *name, const s64 *seconds)
-{
-	struct path path __free(path) = {0};
-	s64 given[2];
-
-	if (seconds)
-		TRY(read_user(given, seconds, sizeof(given)));
-	struct timespec64 times[2] = {current_time(), current_time()};
-	for (int i = 0; seconds && i < 2; i++)
-		times[i] = (struct timespec64){.tv_sec = given[i]};
-	TRY(user_path_at(AT_FDCWD, name, LOOKUP_FOLLOW, &path));
-	return set_times(&path, times, seconds ? TIMES_GIVEN : BOTH_NOW);
+	if (times)
+		TRY(read_user(given, times, sizeof(given)));
+	return change_times(dfd, name, times ? given : NULL, flags);
 }
 
 /* ---- size ------------------------------------------------------------------------------------ */
@@ -178,7 +142,7 @@ s64 sys_truncate(const char *name, loff_t size)
 	struct inode *inode = path.dentry->inode;
 	if (!S_ISREG(inode->mode))
 		return S_ISDIR(inode->mode) ? -EISDIR : -EINVAL;
-	TRY(mount_writable(path.mount));
+	struct mount *written __free(mount_drop_write) = TRY_PTR(mount_want_write(path.mount));
 	TRY(inode_permission(inode, MAY_WRITE));
 	if (inode->attributes & FS_APPEND_FL)
 		return -EPERM;

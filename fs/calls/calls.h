@@ -36,6 +36,10 @@ static __always_inline int open_flags(int flags)
 	return flags;
 }
 
+/* attributes.c: the access and modification time at @given (NULL: now), as utimensat(2) has it. A
+ * time that is set, be it to now, takes the owner; both to now only the right to write. */
+s64 change_times(int dfd, const char __user *name, const struct timespec64 *given, int flags);
+
 /* locks.c: the fcntl commands on locks, of descriptor @number, which is @file; else -EINVAL. */
 s64 fcntl_lock_call(int number, struct file *file, u32 command, void __user *user);
 

@@ -104,7 +104,7 @@ s64 sys_unlinkat(int dfd, const char *name, int flags)
 	TRY(name_at_get(&at, dfd, name));
 	if (at.last.type != LAST_NORM)
 		return not_a_name(at.last.type, kind);
-	TRY(mount_writable(at.parent.mount));
+	struct mount *written __free(mount_drop_write) = TRY_PTR(mount_want_write(at.parent.mount));
 	struct inode *dir = at.parent.dentry->inode;
 	guard(parent, dir);
 	struct dentry *dentry __free(dput) =
@@ -134,7 +134,8 @@ s64 sys_renameat2(int old_dfd, const char *old, int new_dfd, const char *new, u3
 		return -EBUSY;
 	if (to.last.type != LAST_NORM)
 		return flags & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
-	TRY(mount_writable(from.parent.mount));
+	struct mount *written __free(mount_drop_write) =
+		TRY_PTR(mount_want_write(from.parent.mount));
 	return rename_names(from.parent.dentry, &from.last, to.parent.dentry, &to.last, flags);
 }
 

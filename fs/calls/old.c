@@ -94,11 +94,6 @@ s64 sys_lchown(const char *name, uid_t uid, gid_t gid)
 	return sys_fchownat(AT_FDCWD, name, uid, gid, AT_SYMLINK_NOFOLLOW);
 }
 
-s64 sys_utimes(const char *name, const s64 *times)
-{
-	return sys_futimesat(AT_FDCWD, name, times);
-}
-
 s64 sys_dup(int fd)
 {
 	return sys_fcntl(fd, F_DUPFD, 0);

@@ -148,6 +148,7 @@ struct ext2_fs {
 
 	/* free[]: to be had now; leaving[]: once a commit is done (commit.c) */
 	atomic64_t free[2], leaving[2];
+	atomic_t nameless; /* inodes in use without a name, which are yet to be freed */
 
 	struct mutex commit_lock; /* all that follows */
 	struct list_head committing;

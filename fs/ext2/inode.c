@@ -302,6 +302,7 @@ void ext2_evict_inode(struct inode *inode)
 		ext2_write_inode(inode);
 	ext2_gather(fs, &gone, EXT2_INODES, (u32)inode->number, 1, inode->mode);
 	ext2_let_go(fs, &gone);
+	atomic_add(-1, &fs->nameless);
 }
 
 /* The directories above, and their own names, up to the root: into their buffers. */

@@ -45,10 +45,20 @@ static int rank_to_leave(const struct cursor *cursor, struct inode *inode)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
+/* It has @nlink from now on; fs->nameless counts those without. inode->lock, or it is new. */
+static void count_names(struct inode *inode, u32 nlink)
+{
+	int nameless = (nlink == 0) - (inode->nlink == 0);
+
+	if (nameless)
+		atomic_add(nameless, &EXT2_FS(inode->sb)->nameless);
+	inode->nlink = nlink;
+}
+
 static void drop_nlink(struct inode *inode)
 {
 	if (inode->nlink)
-		inode->nlink--;
+		count_names(inode, inode->nlink - 1);
 	inode_changed(inode);
 }
 
@@ -77,7 +87,7 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 	mark_inode_dirty(inode); /* only now: write-back may be quick */
 	error = error ?: ext2_add_entry(&cursor, dir, dentry, inode);
 	if (error) {
-		set_nlink(inode, 0);
+		count_names(inode, 0);
 		iput(inode);
 		return error;
 	}
@@ -93,8 +103,10 @@ static struct inode *ext2_make_nameless(struct inode *dir, umode_t mode)
 {
 	struct inode *inode = ext2_new_inode(dir, mode);
 
-	if (!IS_ERR(inode))
-		set_nlink(inode, 0);
+	if (!IS_ERR(inode)) {
+		count_names(inode, 0);
+		mark_inode_dirty(inode);
+	}
 	return inode;
 }
 
@@ -108,7 +120,7 @@ static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentr
 		return -EMLINK;
 	TRY(ext2_add_entry(&cursor, dir, dentry, inode));
 	named(inode, &cursor, OLD_NAME_MAY_GO);
-	inode->nlink++;
+	count_names(inode, inode->nlink + 1);
 	inode_changed(inode);
 	ihold(inode);
 	d_instantiate(dentry, inode);
@@ -121,7 +133,7 @@ static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentr
 static void lost_name(struct inode *dir, struct inode *inode)
 {
 	if (S_ISDIR(inode->mode)) {
-		inode->nlink = 0;
+		count_names(inode, 0);
 		inode->data.size = 0;
 		drop_nlink(dir);
 	}

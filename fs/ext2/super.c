@@ -128,7 +128,7 @@ static int ext2_remount(struct super_block *sb, unsigned flags)
 	if (!((flags ^ sb->flags) & SB_RDONLY))
 		return 0;
 	if (flags & SB_RDONLY)
-		return mark_unmounted(EXT2_FS(sb));
+		return atomic_read(&EXT2_FS(sb)->nameless) ? -EBUSY : mark_unmounted(EXT2_FS(sb));
 	if (can_be_written(EXT2_FS(sb)))
 		return mark_mounted(EXT2_FS(sb));
 	return -EROFS;

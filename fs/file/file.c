@@ -32,7 +32,7 @@ static noinline void file_release(struct file *file)
 		locks_remove(inode, file);
 	if ((file->mode & FMODE_WRITE) && S_ISREG(inode->mode)) {
 		put_write_access(inode);
-		percpu_ref_put(&file->path.mount->writers);
+		mount_drop_write(file->path.mount);
 	}
 	if (file->mode & FMODE_EXEC)
 		allow_write_access(inode);
@@ -78,9 +78,11 @@ struct file *file_open_path(struct path *path, u32 flags)
 	path->mount = NULL;
 	if ((file->mode & FMODE_WRITE) && S_ISREG(inode->mode)) {
 		error = get_write_access(inode);
-		if (likely(!error))
-			percpu_ref_get(&file->path.mount->writers);
-		else
+		if (likely(!error) && IS_ERR(mount_want_write(file->path.mount))) {
+			put_write_access(inode);
+			error = -EROFS;
+		}
+		if (unlikely(error))
 			file->mode = 0;
 	}
 	if (likely(!error) && file->fop->open)

@@ -68,17 +68,22 @@ static __always_inline int open_found(struct path *path, const struct new_name *
 	if (!new->made && !(flags & O_PATH))
 		TRY(may_open(path, flags));
 	struct file *file __free(fput) = TRY_PTR(file_open_path(path, (u32)flags));
-	if (!new->made && (flags & O_TRUNC) && S_ISREG(inode->mode))
+	if (!new->made && (flags & O_TRUNC) && S_ISREG(inode->mode)) {
+		struct mount *written __free(mount_drop_write) =
+			TRY_PTR(mount_want_write(file->path.mount));
 		TRY(truncate_by(file->path.dentry, inode, 0, TOUCH_ALWAYS));
+	}
 	*opened = file;
 	file = NULL;
 	return 0;
 }
 
+#ifdef CONFIG_OPENAT2
 int open_place(struct path *path, const struct new_name *new, int flags, struct file **opened)
 {
 	return open_found(path, new, flags, opened);
 }
+#endif
 
 int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **opened)
 {

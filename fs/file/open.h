@@ -9,10 +9,12 @@
 struct file *filp_open(const char *name, int flags, umode_t mode);
 /* The same from @dfd on, as openat(2): 0 and an open file in *@opened, or -errno. Sleeps. */
 int open_at(int dfd, const char *name, int flags, umode_t mode, struct file **opened);
+#ifdef CONFIG_OPENAT2
 /* The same of what a walk with open_lookup(@flags) has found, or made, which @new says; *@path is
  * taken over as by file_open_path(). */
 struct new_name;
 int open_place(struct path *path, const struct new_name *new, int flags, struct file **opened);
+#endif
 
 /* LOOKUP_* of a name that is opened with @flags. */
 static inline unsigned open_lookup(int flags)

@@ -12,7 +12,7 @@ int vfs_chmod(const struct path *path, umode_t mode)
 {
 	struct inode *inode = path->dentry->inode;
 
-	TRY(mount_writable(path->mount));
+	struct mount *written __free(mount_drop_write) = TRY_PTR(mount_want_write(path->mount));
 	guard(write, &inode->lock);
 	if (!owner_or_root(inode) || (inode->sb->flags & SB_FIXED_OWNERS) ||
 	    (inode->attributes & FS_KEPT_FL))
@@ -33,7 +33,7 @@ int vfs_chown(const struct path *path, uid_t uid, gid_t gid)
 	struct inode *inode = path->dentry->inode;
 	const struct cred *cred = current->cred;
 
-	TRY(mount_writable(path->mount));
+	struct mount *written __free(mount_drop_write) = TRY_PTR(mount_want_write(path->mount));
 	guard(write, &inode->lock);
 	/* set-id bits go even if no owner changes, which takes the owner as well */
 	umode_t mode = S_ISDIR(inode->mode) ? inode->mode : mode_unprivileged(inode, inode->mode);
@@ -63,7 +63,7 @@ int set_times(const struct path *path, const struct timespec64 times[2], enum ti
 	unsigned refused = kind == BOTH_NOW ? FS_IMMUTABLE_FL : FS_KEPT_FL;
 	u32 event = IN_ATTRIB; /* both; one of them is what makes it so */
 
-	TRY(mount_writable(path->mount));
+	struct mount *written __free(mount_drop_write) = TRY_PTR(mount_want_write(path->mount));
 	guard(write, &inode->lock);
 	if (inode->attributes & refused)
 		return -EPERM;
@@ -89,7 +89,7 @@ int set_attributes(const struct path *path, u32 attributes)
 {
 	struct inode *inode = path->dentry->inode;
 
-	TRY(mount_writable(path->mount));
+	struct mount *written __free(mount_drop_write) = TRY_PTR(mount_want_write(path->mount));
 	guard(write, &inode->lock);
 	if (!owner_or_root(inode))
 		return -EPERM;

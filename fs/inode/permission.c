@@ -46,7 +46,7 @@ static noinline int permission_by_mode(const struct inode *inode, int mask)
 int inode_permission(struct inode *inode, int mask)
 {
 	if (mask & MAY_WRITE) {
-		if (unlikely(inode->sb->flags & SB_RDONLY) && !is_special(inode))
+		if (unlikely(READ_ONCE(inode->sb->flags) & SB_RDONLY) && !is_special(inode))
 			return -EROFS;
 		if (unlikely(inode->attributes & FS_IMMUTABLE_FL))
 			return -EPERM;

@@ -12,7 +12,7 @@ static __always_inline bool later(const struct timespec64 *a, const struct times
 
 inline bool atime_is_due(const struct inode *inode, const struct mount *mount)
 {
-	unsigned flags = inode->sb->flags | mount->flags;
+	unsigned flags = data_race(inode->sb->flags) | data_race(mount->flags);
 
 	if ((flags & (SB_NOATIME | SB_RDONLY)) || ((flags & SB_NODIRATIME) && S_ISDIR(inode->mode)))
 		return false;

@@ -123,6 +123,7 @@ bool follow_up(struct path *path)
 	return true;
 }
 
+#ifdef CONFIG_OPENAT2
 bool path_is_under(const struct path *path, const struct path *root)
 {
 	const struct mount *mount = path->mount;
@@ -133,6 +134,7 @@ bool path_is_under(const struct path *path, const struct path *root)
 		dentry = mount->mountpoint;
 	return mount == root->mount && d_is_below(dentry, root->dentry);
 }
+#endif
 
 bool something_is_mounted(const struct dentry *dentry)
 {
@@ -166,7 +168,6 @@ static struct mount *mount_alloc(struct super_block *sb, struct dentry *root, un
 	atomic_inc(&sb->active);
 	mount->id = atomic_inc_return(&last_id);
 	atomic_set(&mount->references.count, 1);
-	percpu_ref_spread(&mount->writers);
 	memcpy(mount->device_name, device, size);
 	mount->sb = sb;
 	mount->root = dget(root);
@@ -319,20 +320,46 @@ int mount_move(const struct path *from, const struct path *to)
 	return attach(mount, to);
 }
 
-static bool has_writers(struct mount *mount)
+struct mount *mount_want_write(struct mount *mount)
 {
-	percpu_ref_gather(&mount->writers);
-	bool some = percpu_ref_count(&mount->writers);
-	percpu_ref_spread(&mount->writers);
-	return some;
+	arch_local_add(&mount->writers[cpu_id()].count, 1);
+	barrier(); /* for who waits, as has_writers() does, the count is there before this looks */
+	if (likely(!READ_ONCE(mount->closed) && !mount_writable(mount)))
+		return mount;
+	mount_drop_write(mount);
+	return ERR_PTR(-EROFS);
+}
+
+/* Of @mount, or if not @alone of all its file system's. Nobody new comes while they are closed:
+ * behind a grace period whoever did not see that is counted. Who has just seen it may be, too. */
+static bool has_writers(const struct mount *mount, bool alone)
+{
+	const struct mount *other;
+	s64 writers = 0;
+
+	synchronize_rcu();
+	list_for_each_entry(other, &mounts, link)
+		for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
+			if (alone ? other == mount : other->sb == mount->sb)
+				writers += READ_ONCE(other->writers[cpu].count);
+	return writers != 0;
+}
+
+static void close_to_writers(const struct mount *mount, bool alone, bool closed)
+{
+	struct mount *other;
+
+	list_for_each_entry(other, &mounts, link)
+		if (alone ? other == mount : other->sb == mount->sb)
+			WRITE_ONCE(other->closed, closed);
 }
 
 /* With MS_BIND the file system's own flags stay, and who writes through other mounts does not
  * matter. */
 int mount_change(const struct path *path, unsigned flags, const char *options)
 {
-	struct mount *mount = path->mount, *other;
-	bool alone = flags & MS_BIND;
+	struct mount *mount = path->mount;
+	bool alone = flags & MS_BIND, read_only = flags & SB_RDONLY;
 
 	if (path->dentry != mount->root)
 		return -EINVAL;
@@ -341,14 +368,14 @@ int mount_change(const struct path *path, unsigned flags, const char *options)
 	guard(mutex, &mount_mutex);
 	if (!is_attached(mount))
 		return -EINVAL;
-	list_for_each_entry(other, &mounts, link)
-		if ((flags & SB_RDONLY) && (alone ? other == mount : other->sb == mount->sb) &&
-		    has_writers(other))
-			return -EBUSY;
-	if (!alone)
-		TRY(remount_super(mount->sb, flags & SB_RDONLY, options));
-	mount->flags = mount_flags(flags);
-	return 0;
+	close_to_writers(mount, alone, read_only);
+	int error = read_only && has_writers(mount, alone) ? -EBUSY : 0;
+	if (!error && !alone)
+		error = remount_super(mount->sb, flags & SB_RDONLY, options);
+	if (!error)
+		WRITE_ONCE(mount->flags, mount_flags(flags));
+	close_to_writers(mount, alone, false);
+	return error;
 }
 
 #ifdef CONFIG_MOUNT_NS

@@ -33,9 +33,13 @@ struct mount {
 
 	struct rcu_head rcu; /* once it is dead */
 	unsigned flags; /* SB_* and MS_RELATIME of this mount; mount_mutex, read without it */
+	bool closed;	/* nobody begins to write: it may become read-only; as flags */
 
 	struct percpu_ref references; /* spread while it is in the tree */
-	struct percpu_ref writers;    /* regular files open for writing through it; spread */
+	struct {
+		s64 count; /* of the CPU's own; who began on another may end here */
+		u8 unused[56];
+	} writers[NR_CPUS]; /* mount_want_write() */
 	char device_name[];
 };
 
@@ -53,8 +57,17 @@ static inline void mntput(struct mount *mount)
 /* 0, or -EROFS when the mount or its file system is read-only. */
 static inline int mount_writable(const struct mount *mount)
 {
-	return (mount->flags | mount->sb->flags) & SB_RDONLY ? -EROFS : 0;
+	return (READ_ONCE(mount->flags) | READ_ONCE(mount->sb->flags)) & SB_RDONLY ? -EROFS : 0;
 }
+/* The mount, which stays writable from here to mount_drop_write(): for one change, or as long as a
+ * file is open for writing. ERR_PTR(-EROFS) also while mount_change() finds out whether it may
+ * become read-only. Any lock may be held; no other CPU pays for it. */
+struct mount *mount_want_write(struct mount *mount);
+static inline void mount_drop_write(struct mount *mount)
+{
+	arch_local_add(&mount->writers[cpu_id()].count, -1);
+}
+DEFINE_FREE(mount_drop_write, struct mount *, mount_drop_write(*variable))
 
 /* A mount of a new or known superblock, which is not yet in the tree (for the kernel's own files it
  * stays so); flags and options as mount(2)'s. ERR_PTR, or NULL: no memory. Sleeps. */
@@ -102,8 +115,10 @@ static inline void follow_mounts(struct path *path)
 /* From the root of a mount to the place it is mounted on: true, references moved; false at the very
  * top. */
 bool follow_up(struct path *path);
+#ifdef CONFIG_OPENAT2
 /* Does @path lie below @root, or is it that? At one moment: a rename is seen whole. */
 bool path_is_under(const struct path *path, const struct path *root);
+#endif
 bool something_is_mounted(const struct dentry *dentry); /* mount.c's own */
 /* Is something mounted on it that current's namespace has? */
 static inline bool is_mountpoint(const struct dentry *dentry)

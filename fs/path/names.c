@@ -95,7 +95,7 @@ int make_locked(const struct path *parent, struct dentry *dentry, const struct n
 	umode_t mode = new_mode(dir, new->mode);
 
 	lockdep_assert_held(&dir->lock);
-	TRY(mount_writable(parent->mount));
+	struct mount *written __free(mount_drop_write) = TRY_PTR(mount_want_write(parent->mount));
 	if (new->old)
 		return link_locked(parent, dentry, new->old);
 	TRY(may_create(dir, dentry));
@@ -113,7 +113,7 @@ int make_nameless(const struct path *parent, umode_t mode, struct path *path)
 	struct inode *dir = parent->dentry->inode;
 	char name[24 + 8]; /* "#" and its number: what /proc shows; slack (dentry.h) */
 
-	TRY(mount_writable(parent->mount));
+	struct mount *written __free(mount_drop_write) = TRY_PTR(mount_want_write(parent->mount));
 	TRY(inode_permission(dir, MAY_WRITE | MAY_EXEC));
 	if (!dir->op->make_nameless)
 		return -EOPNOTSUPP;

@@ -190,6 +190,6 @@ int remount_super(struct super_block *sb, unsigned read_only, const char *option
 		TRY(sb->op->remount(sb, read_only));
 	else if (*options)
 		return -EINVAL;
-	sb->flags = (sb->flags & ~SB_RDONLY) | read_only;
+	WRITE_ONCE(sb->flags, (sb->flags & ~SB_RDONLY) | read_only);
 	return 0;
 }

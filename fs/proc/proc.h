@@ -63,7 +63,9 @@ extern const struct proc_processes *proc_processes; /* set by proc_register_proc
  * directories in /proc itself, a list that ends with a node without a name. */
 void proc_register_processes(const struct proc_processes *processes);
 void proc_register(const struct proc_node *nodes);
+#ifdef CONFIG_INOTIFY
 void proc_register_fs(const struct proc_node *nodes); /* the same in /proc/sys/fs. system.c */
+#endif
 /* The same into any @list that has room for @room nodes, the end included. */
 void proc_append(struct proc_node *list, unsigned room, const struct proc_node *nodes);
 void proc_init(void); /* the files of system.c */

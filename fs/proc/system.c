@@ -323,10 +323,12 @@ static struct proc_node sys_fs_nodes[8] = {
 	{NULL},
 };
 
+#ifdef CONFIG_INOTIFY
 void proc_register_fs(const struct proc_node *nodes)
 {
 	proc_append(sys_fs_nodes, ARRAY_SIZE(sys_fs_nodes), nodes);
 }
+#endif
 
 static const struct proc_node sys_vm_nodes[] = {
 	{"drop_caches", PROC_SWITCH, .write = drop_caches_write},

@@ -31,7 +31,7 @@ static s64 set_on(int dfd, const char __user *name, unsigned lookup, const char 
 		return -E2BIG;
 	void *value __free(kfree) = TRY_PTR(kmalloc(size, GFP_KERNEL));
 	TRY(read_user(value, from, size));
-	TRY(mount_writable(path.mount));
+	struct mount *written __free(mount_drop_write) = TRY_PTR(mount_want_write(path.mount));
 	TRY(get_key(key, user_key));
 	return xattr_change(&path, key, value, size, flags);
 }
@@ -137,7 +137,7 @@ static s64 remove_on(int dfd, const char __user *name, unsigned lookup, const ch
 	char key[XATTR_NAME_MAX + 1];
 
 	TRY(user_path_at(dfd, name, lookup, &path));
-	TRY(mount_writable(path.mount));
+	struct mount *written __free(mount_drop_write) = TRY_PTR(mount_want_write(path.mount));
 	TRY(get_key(key, user_key));
 	return xattr_change(&path, key, NULL, 0, XATTR_REPLACE);
 }

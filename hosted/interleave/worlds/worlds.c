@@ -128,9 +128,7 @@ void world_unmount(void)
 	dentry_cache_check();
 	buffer_cache_check();
 #ifdef CONFIG_DCACHE_FASTPATH
-#ifdef CONFIG_DCACHE_FASTPATH
 	direct_check();
-#endif
 #endif
 	CHECK_EQUAL(umount_disk(), 0);
 	if (!ran)

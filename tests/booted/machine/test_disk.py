@@ -273,3 +273,34 @@ def test_on_the_other_chipset_behind_a_bridge(cw_run, disk):
     extra = ["-machine", "q35", "-device", "pcie-root-port,id=behind,chassis=1"] + drive(disk, ",bus=behind")
     result = cw_run(script="md5sum < /dev/vda", root="tmpfs", extra_qemu=extra)
     assert result.output.split()[0].decode() == md5(disk.read_bytes())
+
+
+def test_a_disk_becomes_read_only_once_nobody_writes_to_it(cw_run, tmp_path):
+    """Nor while a file is in use that has lost its name, and has to be freed. The answers are Linux's."""
+    from lab.guest.tree import Tree
+
+    tree = Tree()
+    tree.text("/removed", "removed\n")
+    tree.text("/written", "written\n")
+    image.copy_sparse(image.ext2_image(tree), tmp_path / "extra")
+    script = """
+        become() { mount -o "$1" /mnt 2> /dev/null; echo "$1" $?; }
+        mount /dev/vdb /mnt
+        exec 3< /mnt/removed; rm /mnt/removed; become remount,ro; cat <&3; exec 3<&-
+        exec 4>> /mnt/written; become remount,ro; become remount,bind,ro; exec 4>&-
+        become remount,ro; touch /mnt/new 2> /dev/null || echo refused; become remount,rw; touch /mnt/new && echo made
+        umount /mnt
+    """
+    result = cw_run(script=script, extra_qemu=drive(tmp_path / "extra"))
+    assert result.output.decode().splitlines() == [
+        "remount,ro 255",
+        "removed",
+        "remount,ro 255",
+        "remount,bind,ro 255",
+        "remount,ro 0",
+        "refused",
+        "remount,rw 0",
+        "made",
+    ]
+    clean, report = image.check(tmp_path / "extra")
+    assert clean, report

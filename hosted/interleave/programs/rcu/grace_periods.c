@@ -277,37 +277,3 @@ RING_PROGRAM(percpu_references, prepare, 100)
 	CHECK_EQUAL(atomic_read(&gone), 1);
 	CHECK_EQUAL(percpu_ref_count(&reference), 0);
 }
-
-/* As the writers of a mount are counted, which the mount outlives: down to 0, and up again. */
-static void open_and_close(void *unused)
-{
-	(void)unused;
-	for (unsigned i = 0; i < 3 * ROUNDS; i++, ring_user()) {
-		percpu_ref_get(&reference);
-		ring_user();
-		percpu_ref_put(&reference);
-	}
-}
-
-static void look_for_writers(void *unused)
-{
-	(void)unused;
-	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
-		percpu_ref_gather(&reference);
-		CHECK(percpu_ref_count(&reference) >= 0);
-		CHECK(percpu_ref_count(&reference) <= 2);
-		percpu_ref_spread(&reference);
-	}
-}
-
-RING_PROGRAM(percpu_writers, prepare, 100)
-{
-	memset(&reference, 0, sizeof(reference));
-	percpu_ref_spread(&reference);
-	task_start(open_and_close, NULL);
-	task_start(open_and_close, NULL);
-	task_start(look_for_writers, NULL);
-	ring_run();
-	percpu_ref_gather(&reference);
-	CHECK_EQUAL(percpu_ref_count(&reference), 0);
-}
