@@ -37,9 +37,7 @@ SYSTEM_LIMIT = 300  # of each file
 TOGETHER = {("fs/path/direct",): 1_100, ("fs/path/complete", "fs/path/negative"): 600}
 
 # Of fs/path/signature what direct lookup has if nothing else is chosen.
-SIGNATURES = tuple(
-    f"fs/path/signature/{name}" for name in ("multilinear.[ch]", "linear.h", "bits.h", "ends.h", "key.h")
-)
+SIGNATURES = tuple(f"fs/path/signature/{name}" for name in ("multilinear.[ch]", "linear.h", "bits.h", "words.h"))
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,7 @@
 #include <arch/math/aes.h>
 
 #include "fs/path/direct/signature.h"
-#include "fs/path/signature/ends.h"
-#include "fs/path/signature/key.h"
+#include "fs/path/signature/words.h"
 
 #define BLOCK 16 /* bytes */
 

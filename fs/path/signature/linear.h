@@ -9,8 +9,7 @@
 #pragma once
 
 #include "fs/path/direct/signature.h"
-#include "fs/path/signature/ends.h"
-#include "fs/path/signature/key.h"
+#include "fs/path/signature/words.h"
 
 #define SIGNATURE_WORDS (SIGNATURE_MAX / 8 + 1)
 

@@ -2,8 +2,7 @@
 #ifdef CONFIG_PATH_SIGNATURE_SIPHASH
 
 #include "fs/path/direct/signature.h"
-#include "fs/path/signature/ends.h"
-#include "fs/path/signature/key.h"
+#include "fs/path/signature/words.h"
 
 /* What tells the form of 128 bits from that of 64, and its second half. */
 #define OF_128_BITS 0xee
