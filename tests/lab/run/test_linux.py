@@ -39,7 +39,9 @@ def test_a_job_s_last_words_are_waited_for(kernel, tmp_path):
     """The console has yet to send them when the job ends, held up by a Ctrl-S; Linux would throw them away."""
     typed = tmp_path / "typed"
     typed.write_bytes(b"\x13")
-    options = machine.Options(kernel="linux", job=["sh", "-c", "sleep 1; exec echo last words"], quiet=True, timeout=20)
+    options = machine.Options(
+        kernel="linux", job=["sh", "-c", "sleep 1; exec echo last words"], quiet=True, timeout=120
+    )
     with typed.open("rb") as source:
         result = machine.run(options, source=source)
     assert result.status == 0, result.message
