@@ -15,7 +15,7 @@ HOSTED_O ?= build/hosted
 HOSTED_CC ?= gcc
 HOSTED_SET ?= DEBUG=y
 # The optional rooms that are always there.
-HOSTED_ROOMS ?= SWAP=y XATTR=y OPENAT2=y MOUNT_NS=y SECURITY_LABELS=y PERCPU_COUNTS=y
+HOSTED_ROOMS ?= SWAP=y XATTR=y OPENAT2=y FALLOCATE=y MOUNT_NS=y SECURITY_LABELS=y PERCPU_COUNTS=y
 PYTHON ?= $(if $(wildcard .venv/bin/python3),.venv/bin/python3,python3)
 FUZZ_SECONDS ?= 60
 SHELL := /bin/bash
@@ -37,7 +37,7 @@ HOSTED_CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unu
 include $(HOSTED_O)/include/generated/rooms.mk # ABSENT_ROOMS: those that are not chosen
 HOSTED_CORE := core/cmdline.c core/base/format.c core/percpu/shares.c core/log/text.c core/memory/shrinker.c core/time/time.c core/sched/wait.c $(wildcard core/lock/*.c)
 HOSTED_MM := $(wildcard mm/cache/*.c mm/space/*.c mm/swap/*.c)
-HOSTED_FS := $(filter-out $(addsuffix /%,$(ABSENT_ROOMS)),$(wildcard $(foreach folder,path path/lockless path/direct path/siblings path/signature path/alias path/lexical path/complete path/negative path/namespace label inode file regular block ext2 tmpfs devfs xattr openat2 swap calls,fs/$(folder)/*.c))) fs/cred.c fs/start.c fs/writeback.c
+HOSTED_FS := $(filter-out $(addsuffix /%,$(ABSENT_ROOMS)),$(wildcard $(foreach folder,path path/lockless path/direct path/siblings path/signature path/alias path/lexical path/complete path/negative path/namespace label inode file regular block ext2 tmpfs devfs xattr openat2 fallocate swap calls,fs/$(folder)/*.c))) fs/cred.c fs/start.c fs/writeback.c
 HOSTED_HASH ?= $(wildcard hash/*.c)
 HOSTED_OWN := $(wildcard hosted/machine/*.c hosted/machine/shared/*.c) \
 	$(filter-out hosted/harness/main.c,$(wildcard hosted/harness/*.c hosted/harness/*/*.c))

@@ -139,24 +139,6 @@ int do_truncate(struct inode *inode, loff_t size, enum truncate_times times)
 	return error;
 }
 
-int change_space(struct inode *inode, int mode, loff_t offset, loff_t length)
-{
-	if ((inode->attributes & FS_IMMUTABLE_FL) ||
-	    ((inode->attributes & FS_APPEND_FL) && (mode & ~FALLOC_FL_KEEP_SIZE)))
-		return -EPERM;
-	if (length > (loff_t)inode->sb->max_bytes - offset)
-		return -EFBIG;
-	if (!inode->op->fallocate || (mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE)))
-		return -EOPNOTSUPP;
-	guard(write, &inode->lock);
-	if (!(mode & FALLOC_FL_PUNCH_HOLE) && offset + length > inode->data.size)
-		TRY(limit_growth(inode, offset + length));
-	TRY(inode->op->fallocate(inode, mode, offset, length));
-	if (current->cred->euid != 0)
-		inode->mode = mode_unprivileged(inode, inode->mode);
-	return 0;
-}
-
 /* ---- running it ------------------------------------------------------------------------------ */
 
 void cred_of_program(struct cred *cred, const struct path *path)

@@ -29,8 +29,6 @@ static inline int truncate_by(struct dentry *dentry, struct inode *inode, loff_t
 		notify(inode, mode == inode->mode ? IN_MODIFY : IN_MODIFY | IN_ATTRIB, dentry);
 	return error;
 }
-/* As fallocate(2), @mode being one that it may have: 0, -EPERM, -EFBIG, -EOPNOTSUPP, -ENOSPC ... */
-int change_space(struct inode *inode, int mode, loff_t offset, loff_t length);
 /* The access and the modification time; UTIME_OMIT: not that. BOTH_NOW: they are the present, for
  * which the right to write is enough. */
 enum times_kind { TIMES_GIVEN, BOTH_NOW };

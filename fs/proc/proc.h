@@ -66,6 +66,9 @@ void proc_register(const struct proc_node *nodes);
 #ifdef CONFIG_INOTIFY
 void proc_register_fs(const struct proc_node *nodes); /* the same in /proc/sys/fs. system.c */
 #endif
+#ifdef CONFIG_RARE_CALLS
+void proc_register_kernel(const struct proc_node *nodes); /* in /proc/sys/kernel. system.c */
+#endif
 /* The same into any @list that has room for @room nodes, the end included. */
 void proc_append(struct proc_node *list, unsigned room, const struct proc_node *nodes);
 void proc_init(void); /* the files of system.c */

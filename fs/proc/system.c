@@ -179,28 +179,6 @@ static void open_files_show(struct text *out, const struct proc_entry *entry)
 		    OPEN_FILES_MAX);
 }
 
-/* ---- random numbers -------------------------------------------------------------------------- */
-
-static void entropy_show(struct text *out, const struct proc_entry *entry)
-{
-	text_printf(out, "%u\n", random_entropy());
-}
-
-/* A random UUID (RFC 4122, version 4): a new one, or the first one, which the node's data keeps. */
-static void uuid_show(struct text *out, const struct proc_entry *entry)
-{
-	static DEFINE_MUTEX(uuid_lock);
-	u64 *kept = entry->node->data, fresh[2], *id = kept ?: fresh;
-
-	guard(mutex, &uuid_lock);
-	if (id == fresh || !id[0]) {
-		id[0] = (random_u64() & ~0xf000ULL) | 0x4000;
-		id[1] = random_u64() << 2 >> 2 | 1ULL << 63;
-	}
-	text_printf(out, "%08llx-%04llx-%04llx-%04llx-%012llx\n", id[0] >> 32,
-		    id[0] >> 16 & 0xffff, id[0] & 0xffff, id[1] >> 48, id[1] << 16 >> 16);
-}
-
 /* ---- the hash caches, and the end of the run ------------------------------------------------- */
 
 static void hash_show(struct text *out, const struct proc_entry *entry)
@@ -293,16 +271,7 @@ static const struct proc_node chainwalk_nodes[] = {
 	{NULL},
 };
 
-static u64 boot_id[2];
-
-static const struct proc_node random_nodes[] = {
-	{"boot_id", PROC_FILE, .show = uuid_show, .data = boot_id},
-	{"uuid", PROC_FILE, .show = uuid_show},
-	{"entropy_avail", PROC_FILE, .show = entropy_show},
-	{NULL},
-};
-
-static const struct proc_node sys_kernel_nodes[] = {
+static struct proc_node sys_kernel_nodes[16] = {
 	{STRING("hostname", SYSTEM_NODE)},
 	{STRING("ostype", SYSTEM_NAME)},
 	{STRING("osrelease", SYSTEM_RELEASE)},
@@ -311,9 +280,15 @@ static const struct proc_node sys_kernel_nodes[] = {
 	{"threads-max", PROC_FILE, .show = max_threads_show},
 	{NUMBER("ngroups_max", NGROUPS_MAX_INLINE)},
 	{NUMBER("cap_last_cap", CAP_LAST_CAP)},
-	{"random", PROC_DIR, .children = random_nodes},
 	{NULL},
 };
+
+#ifdef CONFIG_RARE_CALLS
+void proc_register_kernel(const struct proc_node *nodes)
+{
+	proc_append(sys_kernel_nodes, ARRAY_SIZE(sys_kernel_nodes), nodes);
+}
+#endif
 
 static struct proc_node sys_fs_nodes[8] = {
 	{"file-nr", PROC_FILE, .show = open_files_show},

@@ -118,25 +118,6 @@ int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 	return -ENXIO;
 }
 
-/* Reserve: make every page of the range exist. */
-static int reserve(struct inode *inode, u64 start, u64 end)
-{
-	for (pgoff_t i = start >> PAGE_SHIFT; i << PAGE_SHIFT < end; i++) {
-		struct page *page = TRY_PTR(find_or_create_page(&inode->data, i));
-		int error = tmpfs_write_begin(inode, page, 0, 0);
-
-		if (!error)
-			tmpfs_write_end(inode, page, 0, 0);
-		unlock_page(page);
-		put_page(page);
-		TRY(error);
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		cond_resched();
-	}
-	return 0;
-}
-
 int tmpfs_truncate(struct inode *inode, loff_t size)
 {
 	loff_t old = inode->data.size;
@@ -145,23 +126,5 @@ int tmpfs_truncate(struct inode *inode, loff_t size)
 	WRITE_ONCE(inode->data.size, size);
 	if (size <= old) /* what was reserved behind the end goes, too */
 		truncate_inode_pages(&inode->data, (u64)size, FILE_END);
-	return 0;
-}
-
-int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
-{
-	u64 end = (u64)(offset + length);
-	bool punch = mode & FALLOC_FL_PUNCH_HOLE;
-
-	lockdep_assert_held(&inode->lock);
-	if (!punch && length >> PAGE_SHIFT > super_of(inode)->pages.limit)
-		return -ENOSPC; /* before it has taken all there is */
-	if (punch)
-		truncate_inode_pages(&inode->data, (u64)offset, end);
-	else
-		TRY(reserve(inode, (u64)offset, end));
-	if (!(mode & FALLOC_FL_KEEP_SIZE) && (loff_t)end > inode->data.size)
-		inode->data.size = (loff_t)end;
-	file_update_time(inode);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * pages.h - tmpfs's own part of inodes and superblocks, and its files' pages: private to tmpfs.c,
- * pages.c, and fs/xattr/tmpfs.c.
+ * pages.c, fs/xattr/tmpfs.c and fs/fallocate/tmpfs.c.
  */
 #pragma once
 
@@ -31,4 +31,3 @@ extern const struct address_space_operations tmpfs_page_operations;
 /* As inode_operations has it. Without a lock: what is data may change at any moment anyway. */
 int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found);
 int tmpfs_truncate(struct inode *inode, loff_t size);
-int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length);

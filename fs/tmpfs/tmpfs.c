@@ -13,6 +13,7 @@
  */
 
 #include "fs/devfs/special.h"
+#include "fs/fallocate/fallocate.h"
 #include "fs/regular/file_io.h"
 #include "fs/inode/permission.h"
 #include "fs/path/lockless/component.h"
@@ -244,9 +245,14 @@ static int tmpfs_iterate(struct file *file, struct dir_context *context)
 {
 	struct dentry *dir = file->path.dentry, *dentry;
 
-	if (unlikely(context->position < FIRST_COOKIE) && !dir_emit_dots(file, context))
-		return 0;
-	for (dentry = first_name(dir, (u64)context->position); dentry;
+	if (unlikely(context->position < FIRST_COOKIE)) {
+		/* what gets a name later is not listed, or who renames what he lists never ends */
+		file->private = (void *)(FIRST_COOKIE + dir->inode->last_cookie);
+		if (!dir_emit_dots(file, context))
+			return 0;
+	}
+	for (dentry = first_name(dir, (u64)context->position);
+	     dentry && (!file->private || dentry->cookie <= (u64)file->private);
 	     dentry = next_name(dir, dentry)) {
 		/* Its own cookie until it is emitted: the successor of the entry before it. */
 		context->position = (loff_t)dentry->cookie;
@@ -275,7 +281,9 @@ static const struct inode_operations inode_operations = {
 	.remove = tmpfs_remove,
 	.rename = tmpfs_rename,
 	.truncate = tmpfs_truncate,
+#ifdef CONFIG_FALLOCATE
 	.fallocate = tmpfs_fallocate,
+#endif
 	.seek = tmpfs_seek,
 };
 

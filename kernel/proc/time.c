@@ -122,8 +122,7 @@ static u64 cpu_time_of(int who)
 	return times.user_ns + times.system_ns;
 }
 
-/* In nanoseconds, or -EINVAL. */
-static s64 read_clock(int clock)
+s64 read_clock(int clock)
 {
 	switch (clock) {
 	case CLOCK_REALTIME:
@@ -147,14 +146,6 @@ s64 sys_clock_gettime(int clock, void *time)
 	s64 ns = TRY(read_clock(clock));
 
 	return put_timespec(time, (u64)ns);
-}
-
-s64 sys_clock_getres(int clock, void *resolution)
-{
-	u64 ns = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE ? TICK_NS : 1;
-
-	TRY(read_clock(clock));
-	return resolution ? put_timespec(resolution, ns) : 0;
 }
 
 s64 sys_gettimeofday(void *time, void *zone)

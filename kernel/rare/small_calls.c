@@ -1,6 +1,6 @@
 /*
- * small_calls.c - calls of a few lines: clock_settime(2), get_robust_list(2), rt_sigpending(2),
- * close_range(2).
+ * small_calls.c - calls of a few lines: clock_settime(2), clock_getres(2), get_robust_list(2),
+ * rt_sigpending(2), close_range(2).
  */
 #include "kernel/proc/process.h"
 
@@ -15,6 +15,14 @@ s64 sys_clock_settime(int clock, const void *time)
 		return -EPERM;
 	realtime_set(ns);
 	return 0;
+}
+
+s64 sys_clock_getres(int clock, void *resolution)
+{
+	u64 ns = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE ? TICK_NS : 1;
+
+	TRY(read_clock(clock));
+	return resolution ? put_timespec(resolution, ns) : 0;
 }
 
 /* Of the thread itself: musl asks, to learn whether there are robust lists. */

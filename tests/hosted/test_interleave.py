@@ -104,11 +104,11 @@ def other_ring() -> Path:
     """Pages, buffers and dentries with the locks of buckets; inodes without, for whose sake alone they wait for readers. Counts
     that are shared out to CPUs."""
     choices = ["HOSTED_SET=DENTRY_LOCK=bucket INODE_LOCK=sequence NAME_HASH=linux-2.2"]
-    choices += ["HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y PERCPU_COUNTS=y"]
+    choices += ["HOSTED_ROOMS=SWAP=y XATTR=y OPENAT2=y FALLOCATE=y PERCPU_COUNTS=y"]
     return build(OUTPUT.with_name(f"{OUTPUT.name}-other"), *choices)
 
 
-DIRECT_ROOMS = "SWAP=y XATTR=y OPENAT2=y DCACHE_FASTPATH=y DCACHE_SYMLINK_ALIAS=y DCACHE_NEGATIVE=y MOUNT_NS=y SECURITY_LABELS=y PREFIX_KB=1"
+DIRECT_ROOMS = "SWAP=y XATTR=y OPENAT2=y FALLOCATE=y DCACHE_FASTPATH=y DCACHE_SYMLINK_ALIAS=y DCACHE_NEGATIVE=y MOUNT_NS=y SECURITY_LABELS=y PREFIX_KB=1"
 
 
 @pytest.fixture(scope="session")
@@ -135,7 +135,7 @@ def compared_ring() -> Path:
 @pytest.fixture(scope="session")
 def names_ring() -> Path:
     """Complete directories, and more negative dentries."""
-    rooms = "SWAP=y XATTR=y OPENAT2=y DCACHE_COMPLETE=y DCACHE_NEGATIVE=y"
+    rooms = "SWAP=y XATTR=y OPENAT2=y FALLOCATE=y DCACHE_COMPLETE=y DCACHE_NEGATIVE=y"
     return build(OUTPUT.with_name(f"{OUTPUT.name}-names"), f"HOSTED_ROOMS={rooms}")
 
 

@@ -1,0 +1,47 @@
+/*
+ * random_files.c - /proc/sys/kernel/random: UUIDs, and how much chance there is.
+ */
+#include "core/base/room.h"
+#include "core/lock/rwsem.h"
+#include "core/random.h"
+#include "fs/proc/proc.h"
+
+static void entropy_show(struct text *out, const struct proc_entry *entry)
+{
+	text_printf(out, "%u\n", random_entropy());
+}
+
+/* A random UUID (RFC 4122, version 4): a new one, or the first one, which the node's data keeps. */
+static void uuid_show(struct text *out, const struct proc_entry *entry)
+{
+	static DEFINE_MUTEX(uuid_lock);
+	u64 *kept = entry->node->data, fresh[2], *id = kept ?: fresh;
+
+	guard(mutex, &uuid_lock);
+	if (id == fresh || !id[0]) {
+		id[0] = (random_u64() & ~0xf000ULL) | 0x4000;
+		id[1] = random_u64() << 2 >> 2 | 1ULL << 63;
+	}
+	text_printf(out, "%08llx-%04llx-%04llx-%04llx-%012llx\n", id[0] >> 32,
+		    id[0] >> 16 & 0xffff, id[0] & 0xffff, id[1] >> 48, id[1] << 16 >> 16);
+}
+
+static u64 boot_id[2];
+
+static const struct proc_node random_nodes[] = {
+	{"boot_id", PROC_FILE, .show = uuid_show, .data = boot_id},
+	{"uuid", PROC_FILE, .show = uuid_show},
+	{"entropy_avail", PROC_FILE, .show = entropy_show},
+	{NULL},
+};
+
+static const struct proc_node nodes[] = {
+	{"random", PROC_DIR, .children = random_nodes},
+	{NULL},
+};
+
+static void random_files_start(void)
+{
+	proc_register_kernel(nodes);
+}
+ROOM_START(random_files_start);
