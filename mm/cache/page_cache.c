@@ -281,12 +281,12 @@ int page_cache_flush(struct address_space *mapping)
 
 int page_cache_sync(struct address_space *mapping)
 {
-	int error = page_cache_flush(mapping), late;
+	int before = atomic_read(&mapping->write_errors);
+	int error = page_cache_flush(mapping);
 
 	wait_event(write_wait, !atomic_read(&mapping->writes));
-	late = xchg(&mapping->write_error, 0);
-	if (!error)
-		error = late;
+	if (!error && smp_load_acquire(&mapping->write_errors.counter) != before)
+		error = READ_ONCE(mapping->write_error);
 	return error;
 }
 
@@ -327,6 +327,8 @@ static void truncate_part(struct address_space *mapping, pgoff_t index, unsigned
 {
 	struct page *page = page_lookup(mapping, index) ?: swap_shmem_get(mapping, index);
 
+	if (!page) /* it may have come back from there in between */
+		page = page_lookup(mapping, index);
 	if (page)
 		truncate_page(mapping, page, from, to);
 }
@@ -336,11 +338,11 @@ static void truncate_part(struct address_space *mapping, pgoff_t index, unsigned
 static unsigned gather_from(const struct list_head *list, pgoff_t first, pgoff_t last,
 			    struct page **pages, unsigned count)
 {
-	struct page *page;
+	/* from the end, where those mostly are that a truncation takes */
+	for (const struct list_head *at = list->prev; at != list && count < GATHERED;
+	     at = at->prev) {
+		struct page *page = list_entry(at, struct page, mapping_link);
 
-	list_for_each_entry (page, list, mapping_link) {
-		if (count == GATHERED)
-			break;
 		if (page->index < first || page->index > last)
 			continue;
 		get_page(page);

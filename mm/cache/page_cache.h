@@ -103,9 +103,19 @@ struct address_space {
 	unsigned truncating;
 #endif
 
-	int write_error; /* -errno of a failed write, reported once by page_cache_sync() */
+	int write_error; /* -errno of the last write that failed */
+	/* how many have failed, and of how many an fsync has told somebody: vfs_fsync() */
+	atomic_t write_errors;
+	int errors_told;
 	atomic_t writes; /* blocks that are being written, and pages picked for it */
 };
+
+/* A write of @mapping has failed: each who has the file open is told by his next fsync. */
+static inline void mapping_set_error(struct address_space *mapping, int error)
+{
+	WRITE_ONCE(mapping->write_error, error);
+	atomic_inc_return(&mapping->write_errors); /* behind it */
+}
 
 void address_space_init(struct address_space *mapping, struct inode *host,
 			const struct address_space_operations *ops);

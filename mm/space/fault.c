@@ -25,6 +25,7 @@ struct fault {
 	u64 address; /* of the page */
 	unsigned access;
 	pte_t *slot, old; /* old: what was in it */
+	const struct page *from; /* a file's, referenced: the new page is its copy; or NULL */
 	/* a page of it was dirtied and there are too many: to be written out; or NULL */
 	struct file *dirtied;
 };
@@ -139,10 +140,11 @@ static void set_entry(struct fault *fault, struct page *page, unsigned rights)
 	struct page *old = fault->old ? phys_to_page(pte_page(fault->old)) : NULL;
 	bool file = !test_bit(PG_anon, &page->flags);
 	bool old_file = old && !test_bit(PG_anon, &old->flags);
+	const struct page *shown = file ? page : fault->from;
 
 	spin_lock(&mm->page_table_lock);
 	if (unlikely(*fault->slot != fault->old ||
-		     (file && page->mapping != fault->vma->mapping))) {
+		     (shown && shown->mapping != fault->vma->mapping))) {
 		spin_unlock(&mm->page_table_lock);
 		put_page(page);
 		return;
@@ -169,15 +171,16 @@ static int write_private(struct fault *fault, struct page *page)
 	/* Unless nobody else has it but this entry: with mm->lock held no fork can share it now. */
 	if (!test_bit(PG_anon, &page->flags) ||
 	    (atomic_read(&page->refcount) != 2 && !swap_reuse(page))) {
-		struct page *shown = page;
+		struct page *copy = anonymous_page(fault->vma, 0);
 
-		page = anonymous_page(fault->vma, 0);
-		if (likely(page))
-			memcpy(page_address(page), page_address(shown), PAGE_SIZE);
-		put_page(shown);
+		if (likely(copy)) {
+			memcpy(page_address(copy), page_address(page), PAGE_SIZE);
+			fault->from = test_bit(PG_anon, &page->flags) ? NULL : page;
+			set_entry(fault, copy, MMU_READ | MMU_WRITE);
+		}
+		put_page(page);
+		return copy ? 0 : -ENOMEM;
 	}
-	if (unlikely(!page))
-		return -ENOMEM;
 	set_entry(fault, page, MMU_READ | MMU_WRITE);
 	return 0;
 }
@@ -331,7 +334,10 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 /* Somebody's end is to give memory: wait for it a while. false: nobody's will, or it is our own. */
 static bool wait_for_victim(void)
 {
-	if (!swap_may_help() && (!oom_killer || !oom_killer()))
+	/* what the last victim had may just have been given back */
+	bool is_room = page_alloc_free_pages() >= page_alloc_total_pages() / 64;
+
+	if (!is_room && !swap_may_help() && (!oom_killer || !oom_killer()))
 		return false;
 	if (fatal_signal_pending(current))
 		return false;

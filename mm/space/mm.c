@@ -30,8 +30,12 @@ static void zap_finish(struct zap *zap)
 {
 	lockdep_assert_held(&zap->mm->page_table_lock);
 	mmu_flush(&zap->mm->mmu, zap->start, zap->end);
-	for (unsigned i = 0; i < zap->count; i++)
+	for (unsigned i = 0; i < zap->count; i++) {
+		/* only now: of a page that seems not mapped no entry is looked for */
+		if (!test_bit(PG_anon, &zap->pages[i]->flags))
+			atomic_dec(&zap->pages[i]->mapcount);
 		put_page(zap->pages[i]);
+	}
 	zap->count = 0;
 }
 
@@ -50,13 +54,13 @@ static __always_inline void zap_entry(pte_t *slot, u64 address, void *argument)
 		return;
 	*slot = 0;
 	zap->mm->resident_pages--;
-	if (file) {
+	if (file)
 		zap->mm->file_pages--;
-		atomic_dec(&page->mapcount);
-	} else {
+	else
 		swap_page_unmapped(page);
-	}
-	if (zap->exiting) {
+	if (zap->exiting) { /* nobody is left to store to it */
+		if (file)
+			atomic_dec(&page->mapcount);
 		put_page(page);
 		return;
 	}

@@ -86,7 +86,17 @@ static bool is_too_much(u64 pages, unsigned prot, unsigned map_flags)
 	       pages > page_alloc_total_pages() + swap_total_pages();
 }
 
-/* Where the new area is to be; what is there for MAP_FIXED is unmapped. An address, or -errno. */
+/* How many pages of [@low, @high) areas have. */
+static u64 area_pages(const struct mm *mm, u64 low, u64 high)
+{
+	u64 bytes = 0;
+
+	for_each_area (vma, mm, low, high)
+		bytes += min(vma->end, high) - max(vma->start, low);
+	return bytes >> PAGE_SHIFT;
+}
+
+/* Where the new area is to be: an address, or -errno. With MAP_FIXED others may be there. */
 static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_flags)
 {
 	bool fixed = map_flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
@@ -106,10 +116,7 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 	}
 	if (map_flags & MAP_FIXED_NOREPLACE)
 		return -EEXIST;
-	if (!fixed)
-		return find_free_range(mm, length);
-	TRY(unmap_range(mm, address, address + length));
-	return (s64)address;
+	return fixed ? (s64)address : find_free_range(mm, length);
 }
 
 s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_flags,
@@ -137,8 +144,11 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 	area.flags |= swap_area_flags(mm);
 	area.start = (u64)TRY(choose_address(mm, address, length, map_flags));
 	area.end = area.start + length;
-	if (!may_expand(mm, length >> PAGE_SHIFT, area.flags))
+	u64 there = area_pages(mm, area.start, area.end);
+	if (!may_expand(mm, (length >> PAGE_SHIFT) - there, area.flags))
 		return -ENOMEM;
+	if (there)
+		TRY(unmap_range(mm, area.start, area.end));
 	TRY(vma_add(mm, &area));
 	return (s64)area.start;
 }
@@ -254,9 +264,13 @@ s64 sys_madvise(u64 address, u64 length, u32 advice)
 	if (address & (PAGE_SIZE - 1) || (length && end <= address) || advice > MADV_DONTNEED)
 		return -EINVAL;
 	guard(read, &mm->lock);
-	for_each_area (vma, mm, address, end)
-		if (advice == MADV_DONTNEED)
-			vma_zap(vma, max(address, vma->start), min(end, vma->end));
+	for_each_area (vma, mm, address, end) {
+		if (advice != MADV_DONTNEED)
+			continue;
+		if (swap_area_locked(vma))
+			return -EINVAL;
+		vma_zap(vma, max(address, vma->start), min(end, vma->end));
+	}
 	if (mapped_end(mm, address, end) < end)
 		return -ENOMEM;
 	return 0;

@@ -66,6 +66,11 @@ static inline void swap_area_copied(struct vma *vma)
 {
 	vma->flags &= ~VM_LOCKED;
 }
+/* Its pages were promised to stay. */
+static inline bool swap_area_locked(const struct vma *vma)
+{
+	return vma->flags & VM_LOCKED;
+}
 /* The flags of new areas of @mm: VM_LOCKED after mlockall(MCL_FUTURE). mm->lock is held. */
 static inline unsigned swap_area_flags(const struct mm *mm)
 {
@@ -128,6 +133,7 @@ static inline void swap_page_left(const struct page *page, const struct address_
 #define swap_mm_gone(mm) ((void)0)
 #define swap_area_copied(vma) ((void)0)
 #define swap_area_flags(mm) 0u
+#define swap_area_locked(vma) false
 #define swap_page_left(page, mapping) ((void)0)
 #define swap_shmem_in(page) 0
 #define swap_shmem_get(mapping, index) NULL

@@ -65,7 +65,7 @@ static __always_inline void visit_entries(struct mm *mm, u64 start, u64 end,
 	for (u64 next; start < end; start = next) {
 		pte_t *slot = mmu_slot(&mm->mmu, start, MMU_FIND), *last;
 
-		next = min(round_down(start, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN, end);
+		next = min(mmu_next_span(&mm->mmu, start, slot), end);
 		last = slot ? slot + ((next - start) >> PAGE_SHIFT) : NULL;
 		for (; slot < last; slot++) /* most are empty */
 			if (*slot)

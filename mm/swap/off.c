@@ -31,8 +31,8 @@ static pte_t next_entry(struct mm *mm, unsigned type, u64 *address, u64 end)
 {
 	guard(spinlock, &mm->page_table_lock);
 	while (*address < end) {
-		u64 next = min(round_down(*address, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN, end);
 		const pte_t *slot = mmu_slot(&mm->mmu, *address, MMU_FIND);
+		u64 next = min(mmu_next_span(&mm->mmu, *address, slot), end);
 
 		for (; slot && *address < next; *address += PAGE_SIZE, slot++)
 			if (pte_is_swap(*slot) && swap_type(pte_to_swap(*slot)) == type)

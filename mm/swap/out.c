@@ -105,7 +105,11 @@ static bool give_slot(struct page *page)
 	if (!entry)
 		return false;
 	struct page *there = swap_cache_add(page, entry);
-	BUG_ON(there); /* a free slot has no page */
+	if (unlikely(there)) { /* who reads what lies around has found the slot in use already */
+		put_page(there);
+		swap_put(entry);
+		return false;
+	}
 	set_bit(PG_uptodate, &page->flags);
 	set_page_dirty(page);
 	return true;
@@ -138,13 +142,14 @@ static bool unmap_page(struct mm *mm, pte_t *slot)
 	return true;
 }
 
-/* Fill the batch from @address on, up to @end, which lie in one table: where it ended. */
+/* Fill the batch from @address on, up to @end, out of one table at most: where it ended. */
 static u64 unmap_span(struct mm *mm, u64 address, u64 end)
 {
 	u64 first = end, behind = 0;
 
 	guard(spinlock, &mm->page_table_lock);
 	pte_t *slot = mmu_slot(&mm->mmu, address, MMU_FIND);
+	end = min(end, mmu_next_span(&mm->mmu, address, slot));
 	if (!slot)
 		return end;
 	for (; address < end && batch.count < SWAP_BATCH; address += PAGE_SIZE, slot++)
@@ -169,9 +174,7 @@ static bool unmap_pages(struct mm *mm)
 		if (!vma->has_anonymous || vma->flags & VM_LOCKED)
 			continue;
 		while (address < vma->end) {
-			u64 next = round_down(address, MMU_SLOTS_SPAN) + MMU_SLOTS_SPAN;
-
-			address = unmap_span(mm, address, min(next, vma->end));
+			address = unmap_span(mm, address, vma->end);
 			if (batch.count == SWAP_BATCH) {
 				mm->swap_hand = address;
 				return true;

@@ -287,12 +287,15 @@ static u64 *table_below(struct mmu_root *root, u64 *entry, enum mmu_tables table
 pte_t *mmu_walk(struct mmu_root *root, u64 address, enum mmu_tables tables)
 {
 	u64 *table = phys_to_virt(root->table);
+	unsigned shift;
 
 #pragma GCC unroll 3
-	for (unsigned shift = 39; shift > PAGE_SHIFT && table; shift -= 9)
+	for (shift = 39; shift > PAGE_SHIFT && table; shift -= 9)
 		table = table_below(root, &table[address >> shift & (ENTRIES - 1)], tables);
-	if (!table)
+	if (!table) {
+		root->hole = BIT(shift + 9);
 		return NULL;
+	}
 	root->last_span = address >> 21;
 	root->last_slots = table;
 	return &table[address >> PAGE_SHIFT & (ENTRIES - 1)];

@@ -363,3 +363,26 @@ SCENARIO(overwrite_middle)
 	say("%c", c);
 	show_size("f");
 }
+
+/* Space that was not there in full is given back. */
+SCENARIO(fallocate_that_fails_takes_nothing)
+{
+	struct statfs before, after;
+	struct stat st;
+	int fd;
+
+	make_directory("m");
+	T(mount("none", "m", "tmpfs", 0, "size=1m"));
+	fd = open("m/f", O_CREAT | O_RDWR, 0644);
+	T(ftruncate(fd, 600000));
+	T(fallocate(fd, 0, 0, 500000));
+	statfs("m", &before);
+	int other = open("m/g", O_CREAT | O_RDWR, 0644);
+	T(fallocate(other, 0, 0, 900000));
+	statfs("m", &after);
+	fstat(other, &st);
+	say("%ld %ld %ld", (long)(before.f_bfree - after.f_bfree), (long)st.st_size, (long)st.st_blocks);
+	close(fd);
+	close(other);
+	T(umount("m"));
+}

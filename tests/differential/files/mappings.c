@@ -146,3 +146,49 @@ SCENARIO(mmap_unlinked_file)
 	unlink("f");
 	say("%s", p);
 }
+
+/* A MAP_FIXED that is refused leaves what is there; and what is there counts for the limit. */
+SCENARIO(a_fixed_mapping_over_the_limit_takes_nothing_away)
+{
+	enum { PAGE = 4096, PAGES = 64 };
+	char *there = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char line[200];
+	unsigned long pages;
+	FILE *statm = fopen("/proc/self/statm", "r");
+
+	strcpy(there, "still there");
+	fgets(line, sizeof(line), statm);
+	fclose(statm);
+	pages = strtoul(line, NULL, 10);
+	T(setrlimit(RLIMIT_AS, &(struct rlimit){(pages + 8) * PAGE, RLIM_INFINITY}));
+	T(mmap(there, (PAGES + 64) * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED);
+	say("%s", there);
+	T(mmap(there, PAGES * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == there);
+	say("%d", *there);
+}
+
+/* One call on terabytes of which nearly all is hole: nothing that a signal would have to end. */
+SCENARIO(mappings_of_terabytes)
+{
+	size_t length = 40UL << 40;
+	struct timespec begin, end;
+	char *there = mmap(NULL, length, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	T(there != MAP_FAILED);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	there[length / 2] = 1;
+	T(mprotect(there, length, PROT_READ));
+	pid_t child = fork();
+
+	if (!child)
+		_exit(there[length / 2]);
+	int status;
+	waitpid(child, &status, 0);
+	say("%d", WEXITSTATUS(status));
+	T(madvise(there, length, MADV_DONTNEED));
+	say("%d", there[length / 2]);
+	T(munmap(there, length));
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	say("%s", end.tv_sec - begin.tv_sec < 2 ? "at once" : "after seconds");
+}

@@ -366,3 +366,37 @@ SCENARIO(deep_tree)
 		chdir("..");
 	T(access("directory/directory/directory", F_OK));
 }
+
+/* Who renames what he lists, or replaces it, comes to an end. */
+SCENARIO(a_listing_ends_though_names_move)
+{
+	char name[64], other[80];
+	int moved = 0, replaced = 0;
+	struct dirent *entry;
+	DIR *dir;
+
+	make_directory("d");
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "d/f%d", i);
+		make_file(name, "");
+	}
+	dir = opendir("d");
+	while (moved < 100 && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof(name), "d/%.40s", entry->d_name);
+		snprintf(other, sizeof(other), "%sx", name);
+		moved += !rename(name, other);
+	}
+	rewinddir(dir);
+	while (replaced < 100 && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof(name), "d/%.40s", entry->d_name);
+		make_file("new", "");
+		replaced += !rename("new", name);
+	}
+	closedir(dir);
+	say("%d %d", moved >= 3 && moved < 100, replaced >= 3 && replaced < 100);
+	list("d");
+}

@@ -20,6 +20,7 @@ struct mmu_root {
 	struct list_head tables; /* all tables but the root */
 	u64 last_span;		 /* mmu_slot() was there last: address / MMU_SLOTS_SPAN ... */
 	pte_t *last_slots;	 /* ... and found this table */
+	u64 hole;		 /* it found none at last: what that one empty entry spans */
 };
 
 /* Protection of a mapping. MMU_WRITE and MMU_EXEC are never both given: W^X is asserted. */
@@ -115,4 +116,13 @@ static inline pte_t *mmu_slot(struct mmu_root *root, u64 address, enum mmu_table
 	if (likely(root->last_span == address >> 21))
 		return root->last_slots + (address >> 12 & 511);
 	return mmu_walk(root, address, tables);
+}
+
+/* Where behind @address, at which MMU_FIND has just found @slot (NULL: none), the next table or
+ * hole begins: areas may be terabytes large, and nearly all of that hole. */
+static inline u64 mmu_next_span(const struct mmu_root *root, u64 address, const pte_t *slot)
+{
+	u64 span = slot ? MMU_SLOTS_SPAN : root->hole;
+
+	return round_down(address, span) + span;
 }
