@@ -51,7 +51,9 @@ struct block_device {
 	void *driver;
 	unsigned block_size; /* set by register_block_device() and set_block_size() */
 	struct list_head link;
-	int write_error; /* of write-back, until sync_buffers() has reported it */
+	/* How many writes have failed, and of how many somebody was told: block_take_error(). */
+	atomic_t write_errors;
+	int errors_told;
 	atomic64_t writes_done, writes_flushed; /* writes completed; those before the last flush */
 };
 

@@ -15,6 +15,35 @@ static inline loff_t device_size(const struct file *file)
 	return (loff_t)(file->inode->bdev->sectors * SECTOR_SIZE);
 }
 
+/* Copy the @n bytes at @offset of @block to @copy, or from there: 0, -EIO, -ENOMEM. If a file has
+ * the block in a page, who fills that has it locked, and a read would write over what he puts
+ * there. He is not waited for with the buffer in hand, for which he may wait. */
+static int move_part(struct block_device *device, u64 block, size_t offset, size_t n, char *copy,
+		     enum block_operation what)
+{
+	struct buffer *buffer = TRY_PTR(buffer_get(device, block));
+
+	while (buffer->page && !trylock_page(buffer->page)) {
+		brelse(buffer);
+		sleep_ns(100 * NSEC_PER_USEC);
+		buffer = TRY_PTR(buffer_get(device, block));
+	}
+	bool whole = what == BLOCK_WRITE && n == buffer->size;
+	int error = whole ? 0 : read_buffer(buffer);
+	if (!error && what == BLOCK_READ) {
+		memcpy(copy, (char *)buffer->data + offset, n);
+	} else if (!error) {
+		wait_on_buffer(buffer); /* a read in flight would write over it */
+		memcpy((char *)buffer->data + offset, copy, n);
+		set_bit_release(B_UPTODATE, &buffer->flags);
+		mark_buffer_dirty(buffer);
+	}
+	if (buffer->page)
+		unlock_page(buffer->page);
+	brelse(buffer);
+	return error;
+}
+
 /* A block is copied to memory of our own on its way to the program and from there: nobody keeps a
  * reference to a buffer across a copy that may fault (buffer.h). */
 static ssize_t move(struct file *file, struct io *io, loff_t *position, enum block_operation what)
@@ -29,32 +58,15 @@ static ssize_t move(struct file *file, struct io *io, loff_t *position, enum blo
 	while (io->length && *position < end && !error) {
 		size_t offset = (size_t)*position & (size - 1);
 		size_t n = min(size - offset, io->length);
-		u64 block = (u64)*position / size;
 
 		n = min_t(size_t, n, (size_t)(end - *position));
-		if (write && io_get(io, copy, n) < n) {
+		if (write && io_get(io, copy, n) < n)
 			error = -EFAULT;
-			break;
-		}
-		struct buffer *buffer =
-			write && n == size ? buffer_get(device, block) : bread(device, block);
-
-		if (IS_ERR(buffer)) {
-			error = (int)PTR_ERR(buffer);
-			break;
-		}
-		if (write) {
-			wait_on_buffer(buffer); /* a read in flight would write over it */
-			memcpy((char *)buffer->data + offset, copy, n);
-			set_bit_release(B_UPTODATE, &buffer->flags);
-			mark_buffer_dirty(buffer);
-		} else {
-			memcpy(copy, (char *)buffer->data + offset, n);
-		}
-		brelse(buffer);
-		if (!write && io_put(io, copy, n) < n)
+		if (!error)
+			error = move_part(device, (u64)*position / size, offset, n, copy, what);
+		if (!error && !write && io_put(io, copy, n) < n)
 			error = -EFAULT;
-		else
+		if (!error)
 			*position += (loff_t)n;
 	}
 	if (write)
@@ -96,7 +108,10 @@ static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
 
 static int block_file_fsync(struct file *file, bool data_only)
 {
-	return sync_buffers(file->inode->bdev, WB_SYNC_ALL) ?: block_flush(file->inode->bdev);
+	struct block_device *device = file->inode->bdev;
+	int error = sync_buffers(device, WB_SYNC_ALL) ?: block_flush(device);
+
+	return block_take_error(device) ?: error;
 }
 
 const struct file_operations block_device_file_operations = {

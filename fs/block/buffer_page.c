@@ -153,7 +153,7 @@ int block_write_page(struct inode *inode, struct page *page)
 		set_bit(PG_dirty_all, &page->flags);
 		set_page_dirty(page);
 	} else if (unlikely(error)) {
-		inode->data.write_error = error;
+		mapping_set_error(&inode->data, error);
 		pr_warn_once("a page that was written through a mapping is lost: error %d\n",
 			     -error);
 	}

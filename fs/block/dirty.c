@@ -24,6 +24,7 @@ static struct dirty_list {
 
 static atomic64_t dirty_bytes, flying_bytes; /* to be written; being written */
 static atomic64_t metadata_writes = {1};     /* of metadata buffers, begun */
+static atomic_t settling; /* who waits until nothing flies: others begin no more */
 static u64 background_bytes, limit_bytes;    /* a tenth and a quarter of memory */
 static DEFINE_WAIT_QUEUE(thread_wait);
 static bool hurried;
@@ -122,9 +123,9 @@ static void end_request(struct block_request *request)
 			set_bit_release(B_UPTODATE, &buffer->flags);
 		} else if (write) {
 			set_bit(B_ERROR, &buffer->flags);
-			request->device->write_error = -EIO;
+			atomic_inc(&request->device->write_errors);
 			if (mapping)
-				mapping->write_error = -EIO;
+				mapping_set_error(mapping, -EIO);
 		}
 		if (write && mapping) /* truncation waits for B_LOCKED: it is still there */
 			end_mapping_write(mapping);
@@ -250,10 +251,13 @@ static void settle(void)
 {
 	struct block_device *each = NULL;
 
+	atomic_inc(&settling);
 	wait_for_flying();
+	atomic_dec(&settling);
+	wake_up(&block_wait);
 	while ((each = next_block_device(each)) != NULL)
 		if (block_flush(each))
-			each->write_error = -EIO;
+			atomic_inc(&each->write_errors);
 }
 
 /* Data first, which may take long; once that is not enough, all ranks, each wholly. */
@@ -295,19 +299,33 @@ bool buffers_stamp_good(u64 stamp)
 	return stamp && stamp == (u64)atomic_read(&metadata_writes);
 }
 
-int sync_buffers(struct block_device *device, enum writeback_sync_modes mode)
+static s64 count_errors(const struct block_device *device)
 {
 	struct block_device *each = NULL;
-	int error = 0;
+	s64 errors = 0;
+
+	while ((each = next_block_device(each)) != NULL)
+		if (!device || each == device)
+			errors += atomic_read(&each->write_errors);
+	return errors;
+}
+
+int sync_buffers(struct block_device *device, enum writeback_sync_modes mode)
+{
+	s64 errors = count_errors(device);
 
 	write_dirty(ktime_ns(), 0);
 	if (mode == WB_SYNC_NONE)
 		return 0;
 	wait_for_flying();
-	while ((each = next_block_device(each)) != NULL)
-		if (!device || each == device)
-			error = xchg(&each->write_error, 0) ?: error;
-	return error;
+	return count_errors(device) == errors ? 0 : -EIO;
+}
+
+int block_take_error(struct block_device *device)
+{
+	int errors = atomic_read(&device->write_errors);
+
+	return xchg(&device->errors_told, errors) == errors ? 0 : -EIO;
 }
 
 int sync_dirty_buffer(struct buffer *buffer)
@@ -352,6 +370,7 @@ void balance_dirty(void)
 {
 	if (likely((u64)atomic_read(&dirty_bytes) <= background_bytes))
 		return;
+	wait_event(block_wait, !atomic_read(&settling));
 	write_dirty(~0ULL, background_bytes / 2);
 	wait_event(block_wait, (u64)atomic_read(&flying_bytes) <= limit_bytes);
 }

@@ -76,10 +76,12 @@ void write_buffers(struct buffer *first, unsigned count);
 
 int sync_dirty_buffer(struct buffer *buffer); /* write and wait: 0 or -EIO */
 /* Start writing all dirty buffers, rank by rank, in block order. WB_SYNC_ALL: wait until they, and
- * writes that were in flight, are on their devices; 0, or -EIO if one to @device failed (NULL: to
- * any). */
+ * writes that were in flight, are on their devices; 0, or -EIO if one to @device (NULL: to any)
+ * failed meanwhile. */
 enum writeback_sync_modes { WB_SYNC_NONE, WB_SYNC_ALL };
 int sync_buffers(struct block_device *device, enum writeback_sync_modes mode);
+/* -EIO, once, if a write to @device has failed of which nobody was told; else 0. */
+int block_take_error(struct block_device *device);
 void sync_fresh_buffers(void); /* write what is RANK_FRESH, and wait */
 /* What is on the disk: as long as the stamp is good (0 never is) no metadata has been written since
  * it was taken. So what was made and taken back in between never was on a disk. */

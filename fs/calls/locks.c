@@ -10,7 +10,9 @@ s64 fcntl_lock_call(int number, struct file *file, u32 command, void __user *use
 
 	if (!of_process)
 		return 0;
-	/* Another thread's close that came first would never take the lock away. */
+	/* Another thread's close that came first would never take the lock away. One that comes
+	 * later takes the table's lock behind this, and so sees what was locked. */
+	(void)file_table_next(current->files, number);
 	struct fd again __free(fd) = fdget(number);
 	if (again.file == file)
 		return 0;

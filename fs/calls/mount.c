@@ -2,6 +2,7 @@
  * mount.c - the calls that mount and unmount file systems, and that write them out.
  */
 #include "fs/block/block.h"
+#include "fs/block/dirty.h"
 #include "fs/calls/calls.h"
 #include "fs/start.h"
 
@@ -90,5 +91,9 @@ s64 sys_syncfs(int number)
 {
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 
-	return sync_super(fd.file->inode->sb);
+	struct super_block *sb = fd.file->inode->sb;
+	int error = sync_super(sb);
+	if (sb->bdev)
+		error = block_take_error(sb->bdev) ?: error;
+	return error;
 }

@@ -129,7 +129,7 @@ static noinline s64 commit_and_take(struct ext2_fs *fs, enum ext2_kind kind, u32
 
 	for (unsigned tries = 0; number == -ENOSPC && atomic_read(&fs->leaving[kind]) && tries < 4;
 	     tries++) {
-		ext2_commit_quietly(fs);
+		(void)ext2_commit(fs);
 		number = take_any(fs, kind, offset, mode);
 	}
 	return number;

@@ -181,16 +181,10 @@ int ext2_commit(struct ext2_fs *fs)
 	return 0;
 }
 
-void ext2_commit_quietly(struct ext2_fs *fs)
-{
-	if (ext2_commit(fs))
-		fs->sb->bdev->write_error = -EIO; /* for who asks */
-}
-
 void ext2_commit_freed(struct ext2_fs *fs, unsigned times)
 {
 	while (ext2_any_leaving(fs) && times--)
-		ext2_commit_quietly(fs);
+		(void)ext2_commit(fs); /* an error is told by the next fsync */
 }
 
 void ext2_commit_end(struct ext2_fs *fs)

@@ -151,7 +151,7 @@ int ext2_add_entry(struct cursor *cursor, struct inode *dir, struct dentry *dent
 	*cursor = cursor_at(dir, ei->insert_hint, block_count(dir) - ei->insert_hint);
 	do {
 		if (!TRY(next_entry(cursor)))
-			TRY(append_block(cursor));
+			TRY(append_block(cursor) ?: ext2_write_inode(dir));
 		used = cursor->entry->inode ? EXT2_DIR_REC_LEN(cursor->entry->name_len) : 0;
 	} while (cursor->entry->rec_len < used + needed);
 	if (dentry->name_length <= 32)

@@ -158,6 +158,7 @@ struct ext2_fs {
 	 * commit behind which what such inodes lead to is on the disk. */
 	atomic64_t encodings;
 	u64 leads_ahead;
+	u64 moved; /* as ext2_inode.named, of the directory that was moved last */
 };
 
 struct ext2_inode {
@@ -250,7 +251,6 @@ void ext2_let_go(struct ext2_fs *fs, struct ext2_gone *gone);
 /* All that is in dirty buffers is on the platter, in the order of their ranks, and what was freed
  * before is free: 0, or -EIO. Sleeps; any lock but those of groups may be held. */
 int ext2_commit(struct ext2_fs *fs);
-void ext2_commit_quietly(struct ext2_fs *fs);		    /* an error is left to the next sync */
 void ext2_commit_freed(struct ext2_fs *fs, unsigned times); /* while anything waits to be free */
 void ext2_commit_end(struct ext2_fs *fs);		    /* forget what waits */
 bool ext2_any_leaving(struct ext2_fs *fs);		    /* does anything wait? */

@@ -325,9 +325,12 @@ static int write_parents(struct dentry *dentry)
 /* All that is dirty, with what lies beside the inode, wherever that is. */
 static int sync_widely(struct inode *inode, u32 indirect_changes)
 {
-	TRY(ext2_commit(EXT2_FS(inode->sb)));
-	WRITE_ONCE(EXT2_I(inode)->indirect_synced, indirect_changes);
-	return 0;
+	int error = ext2_commit(EXT2_FS(inode->sb));
+
+	error = block_take_error(inode->sb->bdev) ?: error;
+	if (!error)
+		WRITE_ONCE(EXT2_I(inode)->indirect_synced, indirect_changes);
+	return error;
 }
 
 /* @buffer, of the table of inodes, to the disk; but 1 if it leads to what may not be there: an
@@ -374,7 +377,8 @@ int ext2_fsync(struct file *file, bool data_only)
 	if (inode->sb->flags & SB_RDONLY)
 		return 0;
 	u32 changes = smp_load_acquire(&ei->indirect_changes);
-	bool renamed = READ_ONCE(ei->named) > READ_ONCE(EXT2_FS(inode->sb)->commits_done);
+	u64 named = max(READ_ONCE(ei->named), READ_ONCE(EXT2_FS(inode->sb)->moved));
+	bool renamed = named > READ_ONCE(EXT2_FS(inode->sb)->commits_done);
 
 	if (S_ISDIR(READ_ONCE(inode->mode))) /* and what its names lead to */
 		TRY(sync_inodes(inode->sb));

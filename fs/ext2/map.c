@@ -158,6 +158,8 @@ int ext2_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 		if (!block == hole)
 			return 0;
 		*found = (loff_t)((index + (block ? 1 : length)) << shift);
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		cond_resched();
 	}
 	*found = READ_ONCE(inode->data.size);

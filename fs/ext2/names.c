@@ -12,8 +12,8 @@
 
 /* ---- the order of names on the disk ---------------------------------------------------------- */
 
-/* @inode has got the name at *@cursor. */
-enum old_name { NO_OLD_NAME, OLD_NAME_MAY_GO };
+/* @inode has got the name at *@cursor; an old one went in the same block, or may go in another. */
+enum old_name { NO_OLD_NAME, OLD_NAME_WENT, OLD_NAME_MAY_GO };
 static void named(struct inode *inode, const struct cursor *cursor, enum old_name old)
 {
 	struct buffer *buffer = cursor->buffer;
@@ -23,6 +23,8 @@ static void named(struct inode *inode, const struct cursor *cursor, enum old_nam
 	smp_mb(); /* ext2_commit() */
 	/* others look without a lock */
 	WRITE_ONCE(ei->named, READ_ONCE(EXT2_FS(inode->sb)->commits_begun) + 1);
+	if (old != NO_OLD_NAME && S_ISDIR(inode->mode)) /* all below it is elsewhere, too */
+		WRITE_ONCE(EXT2_FS(inode->sb)->moved, ei->named);
 	WRITE_ONCE(ei->name_block, late ? 0 : buffer->block);
 	if (old == OLD_NAME_MAY_GO && !late)
 		set_bit(B_ARRIVED, &buffer->flags);
@@ -78,7 +80,7 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 
 	if (S_ISDIR(mode)) {
 		inode->nlink = 2;
-		error = ext2_make_empty(inode, dir);
+		error = ext2_make_empty(inode, dir) ?: ext2_write_inode(inode);
 	} else if (S_ISLNK(mode)) {
 		error = ext2_write_symlink(inode, target);
 	} else if (!S_ISREG(mode)) {
@@ -171,7 +173,7 @@ static bool change_name(struct cursor *cursor, struct dentry *dentry, struct ino
 	buffer_stable(cursor->buffer);
 	ext2_fill_entry(entry, entry->rec_len, dentry->name, dentry->name_length, inode);
 	ext2_name_changed(cursor, RANK_NAMES);
-	named(inode, cursor, NO_OLD_NAME);
+	named(inode, cursor, OLD_NAME_WENT);
 	child_placed(dentry, cursor->block, cursor->at);
 	return true;
 }
@@ -242,8 +244,8 @@ static void exchange_in_block(struct cursor *there, struct inode *inode, struct 
 	ext2_set_inode(there->entry, target);
 	ext2_set_inode(back->entry, inode);
 	ext2_name_changed(there, RANK_NAMES);
-	named(inode, back, NO_OLD_NAME);
-	named(target, there, NO_OLD_NAME);
+	named(inode, back, OLD_NAME_WENT);
+	named(target, there, OLD_NAME_WENT);
 }
 
 /* If it was found: the directory has moved from @from to @to. Its names are as they were, and so is
@@ -265,6 +267,7 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 	struct inode *inode = old->inode, *target = new->inode;
 	bool exchange = flags & RENAME_EXCHANGE, across = old_dir != new_dir;
 	bool moves = across && S_ISDIR(inode->mode), replaces = target && !exchange;
+	bool back_is_dir = target && S_ISDIR(target->mode);
 	struct move there __free(move) = {}, back __free(move) = {};
 
 	lockdep_assert_held(&old_dir->lock);
@@ -278,7 +281,9 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 	}
 	if (replaces && S_ISDIR(inode->mode))
 		TRY(ext2_must_be_empty(target));
-	if (!target && moves && new_dir->nlink >= EXT2_LINK_MAX)
+	/* one of the two gets one directory more */
+	if (across && S_ISDIR(inode->mode) != back_is_dir &&
+	    (moves ? new_dir : old_dir)->nlink >= EXT2_LINK_MAX)
 		return -EMLINK;
 	if (replaces)
 		TRY(prepare_to_replace(inode, target));

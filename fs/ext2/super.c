@@ -45,17 +45,18 @@ static void update_super(struct ext2_fs *fs)
 }
 
 /* The superblock goes with the commit. What that frees the caller writes. */
-static void ext2_sync_fs(struct super_block *sb)
+static int ext2_sync_fs(struct super_block *sb)
 {
 	struct ext2_fs *fs = EXT2_FS(sb);
 
 	if (sb->flags & SB_RDONLY)
-		return;
+		return 0;
 	bool leaving = ext2_any_leaving(fs);
 	update_super(fs);
-	ext2_commit_quietly(fs);
+	int error = ext2_commit(fs);
 	if (leaving)
 		update_super(fs);
+	return error;
 }
 
 static void ext2_write_back(struct super_block *sb)
@@ -68,7 +69,7 @@ static void ext2_write_back(struct super_block *sb)
 static int write_super(struct ext2_fs *fs, u32 state)
 {
 	ext2_commit_freed(fs, 3);
-	ext2_sync_fs(fs->sb);
+	TRY(ext2_sync_fs(fs->sb));
 	TRY(sync_buffers(fs->sb->bdev, WB_SYNC_ALL));
 	TRY(block_flush(fs->sb->bdev));
 	fs->super->state = (u16)state;

@@ -1,6 +1,7 @@
 /*
  * file.c - open files: made, read and written by their own operations, let go. See file.h.
  */
+#include "fs/cred.h"
 #include "fs/file/locks.h"
 #include "core/memory/slab.h"
 
@@ -57,8 +58,11 @@ struct file *file_open_path(struct path *path, u32 flags)
 	if (unlikely(!file))
 		return ERR_PTR(-ENOMEM);
 	if (unlikely(!percpu_counter_inc(&open_files))) {
-		kmem_cache_free(file_slab, file);
-		return ERR_PTR(-ENFILE);
+		if (!capable(current->cred)) {
+			kmem_cache_free(file_slab, file);
+			return ERR_PTR(-ENFILE);
+		}
+		percpu_counter_add(&open_files, 1); /* root can end what took them all */
 	}
 	atomic_set(&file->refcount, 1);
 	file->fop = inode->fop;
@@ -66,6 +70,7 @@ struct file *file_open_path(struct path *path, u32 flags)
 	file->flags = flags & (u32)KEPT_FLAGS;
 	/* O_RDONLY, O_WRONLY and O_RDWR are FMODE_READ, FMODE_WRITE and both, less one */
 	file->mode = (flags + 1) & O_ACCMODE;
+	file->errors_told = READ_ONCE(inode->data.errors_told);
 	file->path = *path;
 	file->position = 0;
 	file->readahead_next = file->readahead_size = 0;
@@ -107,9 +112,17 @@ ssize_t kernel_read(struct file *file, void *buf, size_t n, loff_t offset)
 
 int vfs_fsync(struct file *file, bool data_only)
 {
-	if (file->fop->fsync)
-		return file->fop->fsync(file, data_only);
-	return -EINVAL;
+	struct address_space *mapping = &file->inode->data;
+
+	if (!file->fop->fsync)
+		return -EINVAL;
+	int error = file->fop->fsync(file, data_only);
+	int failed = smp_load_acquire(&mapping->write_errors.counter);
+	if (likely(file->errors_told == failed))
+		return error;
+	WRITE_ONCE(file->errors_told, failed);
+	WRITE_ONCE(mapping->errors_told, failed);
+	return error ?: READ_ONCE(mapping->write_error);
 }
 
 struct file *__file_lock_position(struct file *file)

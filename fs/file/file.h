@@ -63,6 +63,7 @@ struct file {
 	atomic_t refcount;
 	u32 flags;		    /* O_* (access mode, O_APPEND, O_NONBLOCK ...) */
 	u32 mode;		    /* FMODE_READ | FMODE_WRITE ... */
+	int errors_told;	    /* of the mapping's write_errors: vfs_fsync() */
 	struct mutex position_lock; /* taken only if the file is shared: refcount > 1 */
 	loff_t position;	    /* position_lock */
 	union {

@@ -88,7 +88,9 @@ static unsigned pipe_poll(struct file *file, struct poll_table *table)
 	if (file->mode & FMODE_READ) {
 		if (READ_ONCE(pipe->used))
 			mask |= POLLIN | POLLRDNORM;
-		if (!READ_ONCE(pipe->count[WRITER]) && READ_ONCE(pipe->opens[WRITER]))
+		/* Of a FIFO whose writers had left before it was opened: not yet. */
+		if (!READ_ONCE(pipe->count[WRITER]) &&
+		    READ_ONCE(pipe->opens[WRITER]) != (u64)file->private)
 			mask |= POLLHUP;
 	}
 	if (file->mode & FMODE_WRITE) {
@@ -160,6 +162,8 @@ static int fifo_open(struct inode *inode, struct file *file)
 	/* the other side's opens before; who is there is one that came */
 	u64 seen = pipe->opens[other] - (pipe->count[other] > 0);
 	pipe_count(pipe, file, 1);
+	if (!tmpfs_is_nameless(file->path.dentry))
+		file->private = (void *)seen;
 	up_write(&inode->lock);
 	/* Who opens it for both never waits; a pipe(2) has its other side, or had it already. */
 	if (file->mode == (FMODE_READ | FMODE_WRITE) || tmpfs_is_nameless(file->path.dentry) ||

@@ -40,16 +40,16 @@ struct filesystem *find_filesystem(const char *name)
 /* Writes all, whatever fails; the first error. */
 int sync_super(struct super_block *sb)
 {
-	int inodes = sync_inodes(sb), buffers = 0, flushed = 0;
+	int inodes = sync_inodes(sb), rest = 0, buffers = 0, flushed = 0;
 
 	if (sb->op->sync_fs)
-		sb->op->sync_fs(sb);
+		rest = sb->op->sync_fs(sb);
 	if (sb->bdev) {
 		buffers = sync_buffers(sb->bdev, WB_SYNC_ALL);
 		flushed = block_flush(sb->bdev);
 	}
-	if (inodes)
-		return inodes;
+	if (inodes || rest)
+		return inodes ?: rest;
 	return buffers ?: flushed;
 }
 

@@ -31,7 +31,7 @@ struct super_operations {
 	/* They have gone: free the blocks. NULL: only drop the pages. May sleep. */
 	void (*evict_inode)(struct inode *inode);
 	void (*statfs)(struct super_block *sb, struct kstatfs *stat); /* what is used and free */
-	void (*sync_fs)(struct super_block *sb);
+	int (*sync_fs)(struct super_block *sb);
 	/* Write-back has been to the inodes, and will write the buffers. NULL: nothing to do. */
 	void (*write_back)(struct super_block *sb);
 	int (*remount)(struct super_block *sb, unsigned flags); /* NULL: takes no options */

@@ -232,6 +232,7 @@ static char *proc_get_link(struct inode *inode)
  * fault and wait: that is only for who reads the same open file. Outside mm->lock. */
 struct open_text {
 	struct mutex lock;
+	const struct cred *cred; /* who opened it: what he may not see nobody reads for him */
 	struct text text;
 };
 
@@ -240,6 +241,7 @@ static int proc_open(struct inode *inode, struct file *file)
 	struct open_text *open = TRY_PTR(kzalloc(sizeof(*open), GFP_KERNEL));
 
 	mutex_init(&open->lock, "proc text");
+	open->cred = get_cred(current->cred);
 	file->private = open;
 	return 0;
 }
@@ -249,6 +251,7 @@ static void proc_release(struct file *file)
 	struct open_text *open = file->private;
 
 	kfree(open->text.data);
+	put_cred(open->cred);
 	kfree(open);
 }
 
@@ -262,7 +265,9 @@ static ssize_t proc_read(struct file *file, struct io *io, loff_t *position)
 	if (entry.node->show && (*position == 0 || !text->data)) {
 		text->length = 0;
 		text->error = 0;
+		const struct cred *own = swap_cred(get_cred(open->cred));
 		entry.node->show(text, &entry);
+		put_cred(swap_cred(own));
 		TRY(text->error);
 	}
 	if ((u64)*position >= text->length || !io->length)

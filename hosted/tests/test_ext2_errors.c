@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fs/block/buffer.h"
+#include "fs/writeback.h"
 #include "hosted/harness/harness.h"
 #include "hosted/harness/sequence/sequence.h"
 
@@ -165,6 +166,116 @@ static bool failing_memory(u64 seed, int n, int check_each, u64 *errors)
 	leak_check();
 	sequence_end();
 	return reached;
+}
+
+static struct file *write_whole(const char *path, char data[4096])
+{
+	struct file *file = open_path(path, O_CREAT | O_RDWR, 0644);
+	struct io io = {data, 4096, IO_KERNEL, 0};
+	loff_t position = 0;
+
+	CHECK_EQUAL(vfs_write(file, &io, &position), 4096);
+	return file;
+}
+
+/* Whoever notices that a write has failed, all who had the file open then are told of it by their
+ * next fsync, each once; or if nobody had, who opens it next. Who opens a file whose failure was
+ * told, and who has another file, is told nothing. */
+static void each_is_told(void (*notice)(void))
+{
+	char data[4096] = "bytes that do not reach the disk", other[4096] = "bytes that do";
+
+	sequence_prepare(4096, 4096, IMAGE_USUAL);
+	sequence_disk.asynchronous = false;
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	struct file *first = write_whole("/mnt/file", data), *second, *third;
+	struct file *well = write_whole("/mnt/well", other);
+
+	CHECK_EQUAL(vfs_fsync(first, false), 0);
+	CHECK_EQUAL(vfs_fsync(well, false), 0);
+	sequence_disk.fail_sector = sector_of(data);
+	fput(write_whole("/mnt/file", data));
+	notice();
+	sequence_disk.fail_sector = ~0ull;
+	second = open_path("/mnt/file", O_RDWR, 0); /* nobody was told yet */
+	CHECK_EQUAL(vfs_fsync(first, false), -EIO);
+	CHECK_EQUAL(vfs_fsync(first, false), 0);
+	third = open_path("/mnt/file", O_RDWR, 0);
+	CHECK_EQUAL(vfs_fsync(third, false), 0);
+	CHECK_EQUAL(vfs_fsync(well, false), 0);
+	CHECK_EQUAL(vfs_fsync(second, false), -EIO);
+	CHECK_EQUAL(vfs_fsync(second, false), 0);
+	fput(first);
+	fput(second);
+	fput(third);
+	fput(well);
+	CHECK_EQUAL(umount_disk(), 0);
+	leak_check();
+	sequence_end();
+}
+
+TEST(ext2_an_error_of_write_back_is_told)
+{
+	each_is_told(writeback_once);
+}
+
+static void sync_all(void)
+{
+	sys_sync();
+}
+
+TEST(ext2_an_error_that_a_sync_saw_is_told)
+{
+	each_is_told(sync_all);
+}
+
+/* The block that leads to a file's data is nobody's page: its failure is told by an fsync that asks
+ * for it, though a sync has seen it before. */
+TEST(ext2_error_of_a_pointer_is_told)
+{
+	char data[4096] = "behind an indirect block";
+	struct io io = {data, sizeof(data), IO_KERNEL, 0};
+	loff_t position = 20 * 4096;
+
+	sequence_prepare(4096, 4096, IMAGE_USUAL);
+	sequence_disk.asynchronous = false;
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	struct file *file = write_whole("/mnt/file", data);
+
+	CHECK_EQUAL(vfs_fsync(file, false), 0);
+	CHECK_EQUAL(vfs_write(file, &io, &position), sizeof(data));
+	sequence_disk.fail_one_in = 1;
+	sys_sync();
+	sequence_disk.fail_one_in = 0;
+	CHECK_EQUAL(vfs_fsync(file, false), -EIO);
+	CHECK_EQUAL(vfs_fsync(file, false), 0);
+	fput(file);
+	CHECK_EQUAL(umount_disk(), 0);
+	leak_check();
+	sequence_end();
+}
+
+/* Two that are exchanged: the one that gets a directory for a file has one name more. */
+TEST(ext2_an_exchange_has_the_limit_of_links)
+{
+	sequence_prepare(4096, 4096, IMAGE_USUAL);
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/full", 0755), 0);
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/dir", 0755), 0);
+	fput(open_path("/mnt/full/file", O_CREAT | O_RDWR, 0644));
+	struct file *full = open_path("/mnt/full", O_RDONLY, 0);
+	u32 links = full->inode->nlink;
+
+	full->inode->nlink = 32000; /* as with so many directories in it */
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/full/more", 0755), -EMLINK);
+	CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/dir", AT_FDCWD, "/mnt/full/file", 2), -EMLINK);
+	CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/full/file", AT_FDCWD, "/mnt/dir", 2), -EMLINK);
+	full->inode->nlink = links;
+	CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/full/file", AT_FDCWD, "/mnt/dir", 2), 0);
+	fput(full);
+	CHECK_EQUAL(umount_disk(), 0);
+	leak_check();
+	sequence_end();
 }
 
 /* An inode that could not be written for want of memory is for the next sync. */
