@@ -27,14 +27,17 @@ static void set_alarm(const struct timer_list *list)
 /* Off its list, if it is on one; then this CPU is not woken for it: one that idles rests. */
 static void detach(struct timer *timer)
 {
-	if (timer->cpu < 0)
+	int cpu = READ_ONCE(timer->cpu); /* another thread may start it elsewhere */
+
+	if (cpu < 0)
 		return;
-	guard(spinlock_irqsave, &lists[timer->cpu].lock);
-	for (struct timer **at = &lists[timer->cpu].first; *at; at = &(*at)->next) {
+	guard(spinlock_irqsave, &lists[cpu].lock);
+	for (struct timer **at = &lists[cpu].first; *at; at = &(*at)->next) {
+		lockdep_assert_held(&lists[(*at)->cpu].lock);
 		if (*at == timer) {
 			*at = timer->next;
-			if (at == &lists[timer->cpu].first && timer->cpu == (int)cpu_id())
-				set_alarm(&lists[timer->cpu]);
+			if (at == &lists[cpu].first && cpu == (int)cpu_id())
+				set_alarm(&lists[cpu]);
 			return;
 		}
 	}

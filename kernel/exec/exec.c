@@ -300,7 +300,7 @@ static int prepare(struct program *program, const u64 *argv, const u64 *envp)
 	program->mm->arg_start = program->sp;
 	TRY(load_program(program));
 	TRY(prepare_credentials(program));
-	return current->process->thread_count > 1 ? end_other_threads() : 0;
+	return end_other_threads();
 }
 
 /* The point of no return: the old program goes away. */

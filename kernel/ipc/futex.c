@@ -146,7 +146,8 @@ s64 sys_futex(u32 *address, int operation, u32 value, const void *timeout, u32 *
 			TRY(get_timespec(timeout, &deadline));
 		if (timeout && operation & FUTEX_CLOCK_REALTIME)
 			deadline -= min(deadline, realtime_offset_ns);
-		return value3 ? wait(address, operation, value, deadline, value3) : -EINVAL;
+		result = value3 ? wait(address, operation, value, deadline, value3) : -EINVAL;
+		return result == -ERESTARTSYS && timeout ? -ERESTARTNOHAND : result;
 	case FUTEX_WAKE:
 		value3 = ~0u;
 		__attribute__((fallthrough));

@@ -42,7 +42,7 @@ static int check_arguments(const struct clone_arguments *arguments)
 	return 0;
 }
 
-/* RLIMIT_NPROC: the processes of this user. */
+/* RLIMIT_NPROC: the threads of this user, and the processes that nobody has waited for. */
 static int check_current_limit(void)
 {
 	uid_t uid = current->cred->uid;
@@ -53,9 +53,11 @@ static int check_current_limit(void)
 	if (uid == 0 || limit >= max_tasks)
 		return 0;
 	guard(spinlock_irq, &process_lock);
-	list_for_each_entry(process, &process_list, all_link)
+	list_for_each_entry(process, &process_list, all_link) {
+		count += list_empty(&process->threads) && process_cred(process)->uid == uid;
 		list_for_each_entry(task, &process->threads, thread_link)
 			count += task->cred->uid == uid;
+	}
 	return count < limit ? 0 : -EAGAIN;
 }
 

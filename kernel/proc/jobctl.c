@@ -116,7 +116,7 @@ s64 sys_setpgid(int pid, int group)
 		return -EINVAL;
 	guard(spinlock_irq, &process_lock);
 
-	struct process *process = process_find_or_self(pid);
+	struct process *process = pid ? process_find(pid) : me;
 
 	if (!process || (process != me && process->parent != me))
 		return -ESRCH;

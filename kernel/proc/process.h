@@ -114,7 +114,7 @@ extern bool tracing;   /* signals and ends of threads go to the trace (kernel/tr
 /* task.c */
 void task_init(void);
 struct process *process_find(pid_t pid); /* zombies too; NULL; process_lock held */
-struct process *process_find_or_self(pid_t pid); /* the same, and 0 is current's own */
+struct process *process_find_or_self(pid_t pid); /* or of a thread; 0: current's own */
 struct task *task_find(pid_t pid);	 /* a live thread; process_lock held */
 
 struct process *process_allocate(struct process *parent); /* NULL: no memory; init has no parent */
@@ -134,6 +134,7 @@ struct cpu_times task_times(const struct task *task);
 void real_timer_expired(void *process); /* in an interrupt */
 void itimer_cancel(struct process *process); /* the process ends; process_lock not held */
 /* A timespec of the program as nanoseconds (~0 at most), and back: 0, -EFAULT, -EINVAL. */
+s64 read_clock(int clock); /* CLOCK_*: nanoseconds, or -EINVAL */
 int get_timespec(const void *from, u64 *ns);
 int put_timespec(void *to, u64 ns);
 /* When a wait of @ns ends that the current call begins: ~0 never, 0 at once. A call that returned

@@ -177,6 +177,9 @@ s64 sys_kill(int pid, int signo)
 	int result = -ESRCH;
 
 	guard(spinlock_irq, &process_lock);
+	const struct task *thread = pid > 0 ? task_find(pid) : NULL;
+	if (thread)
+		pid = thread->process->pid;
 	list_for_each_entry(process, &process_list, all_link) {
 		if (!process_is_meant(process, pid) ||
 		    (pid == -1 && (process == init_process || process == current->process)))
@@ -184,7 +187,9 @@ s64 sys_kill(int pid, int signo)
 
 		int error = send_checked(process, NULL, signo);
 
-		/* One success is success; -EPERM only if nobody could be signalled. */
+		/* One success is success; -EPERM only if nobody could be, and not of -1. */
+		if (error == -EPERM && pid == -1)
+			error = 0;
 		if (!error || result == -ESRCH)
 			result = error;
 	}

@@ -79,9 +79,9 @@ struct process *process_find(pid_t pid)
 struct process *process_find_or_self(pid_t pid)
 {
 	lockdep_assert_held(&process_lock);
-	if (!pid)
-		return current->process;
-	return process_find(pid);
+	const struct task *task = pid ? task_find(pid) : current;
+
+	return task ? task->process : process_find(pid);
 }
 
 bool process_is_meant(const struct process *process, pid_t pid)

@@ -42,7 +42,8 @@ static s64 end_wait(s64 result, void *timeout, u64 deadline)
 /* ---- poll ------------------------------------------------------------------------------------ */
 
 struct poll_item {
-	struct pollfd fd;
+	struct pollfd fd; /* select's events are the numbers of its sets, as bits */
+	unsigned asked;	  /* what ends the wait */
 	struct fd file; /* none of a negative or bad number */
 	struct poll_table table;
 };
@@ -56,14 +57,13 @@ static bool ask(struct poll_item *item, struct poll_table *table)
 	} else {
 		if (item->file.file->fop->poll)
 			mask = item->file.file->fop->poll(item->file.file, table);
-		item->fd.revents = (s16)(mask & ((u16)item->fd.events | POLLERR | POLLHUP));
+		item->fd.revents = (s16)(mask & item->asked);
 	}
 	return item->fd.revents;
 }
 
 /* Fill in what the files of @count items answer, once one has an answer or the time is over: how
- * many have one, or -ERESTART_RESTARTBLOCK. All but fd, of which number and events are set, is
- * zero. */
+ * many have one, or -ERESTART_RESTARTBLOCK. All but asked, and fd's number and events, is zero. */
 static s64 wait_for_items(struct poll_item *items, u32 count, u64 deadline)
 {
 	s64 ready = 0;
@@ -100,8 +100,10 @@ static s64 poll_user(struct pollfd *user_fds, u32 count, u64 deadline)
 		return -EINVAL;
 	struct poll_item *items __free(kfree) =
 		TRY_PTR(kzalloc(count * sizeof(*items), GFP_KERNEL));
-	for (u32 i = 0; i < count; i++)
+	for (u32 i = 0; i < count; i++) {
 		TRY(read_user(&items[i].fd, &user_fds[i], sizeof(items[i].fd)));
+		items[i].asked = (u16)items[i].fd.events | POLLERR | POLLHUP;
+	}
 	s64 result = wait_for_items(items, count, deadline);
 	for (u32 i = 0; result >= 0 && i < count; i++)
 		if (put_user(items[i].fd.revents, &user_fds[i].revents))
@@ -128,10 +130,9 @@ s64 sys_ppoll(void *fds, u32 count, void *timeout, const u64 *sigmask, size_t se
 
 static s64 do_select(int count, u64 *read, u64 *write, u64 *except, u64 deadline)
 {
-	/* What the three sets ask for, and what sets a bit in them again. */
-	static const unsigned asked[3] = {POLLIN | POLLRDNORM | POLLRDBAND,
-					  POLLOUT | POLLWRNORM | POLLWRBAND, POLLPRI};
-	static const unsigned answers[3] = {POLLHUP | POLLERR, POLLERR, 0}; /* and what was asked */
+	/* What the three sets ask for. */
+	static const unsigned asked[3] = {POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR,
+					  POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR, POLLPRI};
 	u64 *const user[3] = {read, write, except};
 	u64 sets[3][SELECT_MAX / 64] = {{0}};
 
@@ -145,13 +146,15 @@ static s64 do_select(int count, u64 *read, u64 *write, u64 *except, u64 deadline
 		TRY_PTR(kzalloc((size_t)count * sizeof(*items), GFP_KERNEL));
 	u32 used = 0;
 	for (int fd = 0; fd < count; fd++) {
-		unsigned events = 0;
+		struct poll_item *item = &items[used];
 
 		for (unsigned i = 0; i < 3; i++)
-			if (sets[i][fd / 64] >> fd % 64 & 1)
-				events |= asked[i];
-		if (events)
-			items[used++].fd = (struct pollfd){.fd = fd, .events = (s16)events};
+			if (sets[i][fd / 64] >> fd % 64 & 1) {
+				item->fd.events |= 1 << i;
+				item->asked |= asked[i];
+			}
+		if (item->asked)
+			items[used++].fd.fd = fd;
 	}
 	TRY(wait_for_items(items, used, deadline));
 	memset(sets, 0, sizeof(sets));
@@ -162,7 +165,7 @@ static s64 do_select(int count, u64 *read, u64 *write, u64 *except, u64 deadline
 		if (fd->revents & POLLNVAL)
 			return -EBADF;
 		for (unsigned i = 0; i < 3; i++)
-			if (fd->events & asked[i] && fd->revents & (asked[i] | answers[i])) {
+			if (fd->events & 1 << i && fd->revents & asked[i]) {
 				sets[i][fd->fd / 64] |= 1ULL << fd->fd % 64;
 				found++;
 			}

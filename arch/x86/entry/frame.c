@@ -87,15 +87,18 @@ int arch_push_signal_frame(struct registers *registers, const struct signal_acti
 			   const struct signal_stack *stack)
 {
 	bool on_it = on_signal_stack(stack, registers->sp);
+	bool to_it = on_it || (action->flags & SA_ONSTACK && !(stack->flags & SS_DISABLE));
 	u64 sp = registers->sp - RED_ZONE, fpu;
 	struct rt_sigframe frame;
 
 	if (!(action->flags & SA_RESTORER))
 		return -EFAULT;
-	if (action->flags & SA_ONSTACK && !(stack->flags & SS_DISABLE) && !on_it)
+	if (to_it && !on_it)
 		sp = stack->sp + stack->size;
 	fpu = round_down(sp - FRAME_VECTORS, 64);
 	sp = round_down(fpu - sizeof(frame), 16) - 8; /* as if the handler had been called */
+	if (to_it && !on_signal_stack(stack, sp))
+		return -EFAULT; /* it is used up: the next frame would be written over others */
 	if (!access_ok((void *)sp, sizeof(frame)) || save_vectors((void *)fpu))
 		return -EFAULT;
 	memset(&frame, 0, sizeof(frame));

@@ -238,3 +238,51 @@ SCENARIO(room_in_a_pipe_is_told_once_there_is_enough)
 	T(epoll_wait(epoll, &event, 1, 0));
 	T(epoll_wait(epoll, &event, 1, 0));
 }
+
+/* What ends select(2) is what its own sets ask for: a writer that is gone is nothing exceptional. */
+SCENARIO(select_waits_for_what_its_sets_ask_for)
+{
+	struct timeval moment = {0, 50000}, none = {0, 0};
+	struct timespec begin, end;
+	int left[2], idle[2];
+	fd_set in, out, except;
+
+	pipe(left);
+	pipe(idle);
+	close(left[1]);
+	FD_ZERO(&in);
+	FD_ZERO(&except);
+	FD_SET(idle[0], &in);
+	FD_SET(left[0], &except);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	T(select(idle[1] + 1, &in, NULL, &except, &moment));
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	show("waited", (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000 >= 40);
+	FD_ZERO(&in);
+	FD_SET(left[0], &in);
+	T(select(idle[1] + 1, &in, NULL, NULL, &none));
+	close(idle[0]);
+	FD_ZERO(&out);
+	FD_SET(idle[1], &out);
+	in = except = out;
+	T(select(idle[1] + 1, &in, &out, &except, &none));
+	show("in", FD_ISSET(idle[1], &in));
+	show("out", FD_ISSET(idle[1], &out));
+	show("except", FD_ISSET(idle[1], &except));
+}
+
+SCENARIO(who_opens_a_fifo_later_misses_no_writer)
+{
+	struct pollfd fds[2] = {{.events = POLLIN}, {.events = POLLIN}};
+
+	mkfifo("fifo", 0600);
+	fds[0].fd = open("fifo", O_RDONLY | O_NONBLOCK);
+	close(open("fifo", O_WRONLY));
+	fds[1].fd = open("fifo", O_RDONLY | O_NONBLOCK);
+	T(poll(fds, 2, 0));
+	show("who saw the writer", fds[0].revents);
+	show("who came later", fds[1].revents);
+	close(open("fifo", O_WRONLY));
+	T(poll(fds, 2, 0));
+	show("who came later", fds[1].revents);
+}

@@ -3,6 +3,7 @@
  */
 #include "../scenarios.h"
 
+#include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 
@@ -277,4 +278,94 @@ SCENARIO(auxiliary_vector)
 	say("%d", getauxval(AT_EXECFN) > (unsigned long)end && !strcmp(strrchr((char *)getauxval(AT_EXECFN), '/'),
 									strrchr(program_invocation_name, '/')));
 	say("%d", getauxval(51) >= 1024); /* AT_MINSIGSTKSZ */
+}
+
+/* ---- the first thread has ended, then another becomes another program ------------------------ */
+
+#define BECOMES "CW_LATER" /* in the environment of the new program */
+
+__attribute__((constructor)) static void later_program(void)
+{
+	if (!getenv(BECOMES))
+		return;
+	bool same = getpid() == (pid_t)syscall(SYS_gettid);
+
+	syscall(SYS_exit, same && !syscall(SYS_tgkill, getpid(), getpid(), 0) ? 5 : 6);
+}
+
+static void *exec_later(void *first)
+{
+	char *const arguments[] = {"later", NULL}, *const environment[] = {BECOMES "=1", NULL};
+	char name[40], state[100] = "";
+
+	snprintf(name, sizeof(name), "/proc/self/task/%d/stat", *(pid_t *)first);
+	do { /* until the first has ended: a zombie, or gone from there */
+		int fd = open(name, O_RDONLY);
+
+		if (fd < 0)
+			break;
+		if (read(fd, state, sizeof(state) - 1) < 0)
+			break;
+		close(fd);
+	} while (!strstr(state, ") Z "));
+	execve("./later", arguments, environment);
+	_exit(99);
+}
+
+SCENARIO(exec_by_the_last_thread_that_was_not_the_first)
+{
+	pid_t child;
+	int status;
+
+	copy_myself("later", 0755);
+	child = fork();
+	if (!child) {
+		static pid_t first;
+		pthread_t thread;
+
+		first = getpid();
+		pthread_create(&thread, NULL, exec_later, &first);
+		syscall(SYS_exit, 7);
+	}
+	T(waitpid(child, &status, 0) == child);
+	say("%x", status);
+}
+
+/* ---- a file of /proc that was opened by one and is read by another -------------------------- */
+
+#define READER "CW_READER"
+
+__attribute__((constructor)) static void reader_program(void)
+{
+	char byte;
+
+	if (getenv(READER))
+		_exit(read(0, &byte, 1) == 1);
+}
+
+/* A set-id program reads for nobody what he could not read himself: 0. */
+SCENARIO(what_may_not_be_looked_at_is_not_read_by_a_set_id_program)
+{
+	char *const arguments[] = {"reader", NULL}, *const environment[] = {READER "=1", NULL};
+	pid_t child;
+	int status;
+
+	copy_myself("reader", 0755);
+	chmod("reader", 04755);
+	chmod(".", 0755);
+	child = fork();
+	if (!child) {
+		int fd;
+
+		setgid(USER_A);
+		setuid(USER_A);
+		fd = open("/proc/1/maps", O_RDONLY);
+		if (fd < 0)
+			_exit(0); /* as on Linux */
+		dup2(fd, 0);
+		execve("./reader", arguments, environment);
+		_exit(99);
+	}
+	T(waitpid(child, &status, 0) == child);
+	say("%x", status);
 }

@@ -3,6 +3,8 @@
  */
 #include "../scenarios.h"
 
+#include <pthread.h>
+
 SCENARIO(wait_statuses)
 {
 	int status;
@@ -146,4 +148,77 @@ SCENARIO(process_groups)
 		_exit(0);
 	}
 	wait(NULL);
+}
+
+static void *wait_for_byte(void *end)
+{
+	char byte = (char)syscall(SYS_gettid);
+
+	return (void *)(long)read(*(int *)end, &byte, 1);
+}
+
+static volatile pid_t second;
+
+static void *tell_number(void *end)
+{
+	second = (pid_t)syscall(SYS_gettid);
+	return wait_for_byte(end);
+}
+
+/* A thread's number stands for its process. */
+SCENARIO(calls_take_the_number_of_a_thread)
+{
+	struct rlimit limit;
+	pthread_t thread;
+	int ends[2];
+
+	pipe(ends);
+	signal(SIGUSR1, count_signal);
+	pthread_create(&thread, NULL, tell_number, &ends[0]);
+	while (!second)
+		pause_ms(1);
+	T(kill(second, 0));
+	T(kill(second, SIGUSR1));
+	while (!caught)
+		pause_ms(1);
+	T(getpgid(second) == getpgrp());
+	T(getsid(second) == getsid(0));
+	T(syscall(SYS_prlimit64, second, RLIMIT_NOFILE, NULL, &limit));
+	close(ends[1]);
+	pthread_join(thread, NULL);
+}
+
+#define NOBODY_ELSE 54321 /* a user who has no other processes, here or on Linux */
+
+SCENARIO(nobody_may_be_signalled)
+{
+	if (as_begin(NOBODY_ELSE, NOBODY_ELSE)) {
+		T(kill(-1, 0));
+		T(kill(1, 0));
+		as_end();
+	}
+}
+
+/* Who has ended and was not waited for counts as well. */
+SCENARIO(a_limit_of_processes_counts_those_that_have_ended)
+{
+	if (as_begin(NOBODY_ELSE, NOBODY_ELSE)) {
+		int made = 0;
+		pid_t child;
+
+		T(setrlimit(RLIMIT_NPROC, &(struct rlimit){8, 8}));
+		while (made < 20 && (child = fork()) >= 0) {
+			if (!child)
+				_exit(0);
+			waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOWAIT);
+			made++;
+		}
+		say("%d", made);
+		T(wait(NULL) > 0);
+		child = fork();
+		if (!child)
+			_exit(0);
+		T(child > 0);
+		as_end();
+	}
 }

@@ -318,3 +318,49 @@ SCENARIO(interval_timers)
 	T(setitimer(3, NULL, NULL));
 	T(getitimer(-1, &old));
 }
+
+/* An absolute time that passes: what the handler interrupted is not begun again. */
+SCENARIO(a_signal_ends_a_futex_s_wait_that_has_a_time)
+{
+	struct timespec at;
+	int word = 0;
+
+	handle(SIGALRM, SA_RESTART);
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_sec += 2;
+	T(setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 30000}, NULL));
+	T(syscall(SYS_futex, &word, 9 /* FUTEX_WAIT_BITSET */, 0, &at, NULL, -1));
+	say("%d", caught);
+}
+
+/* tkill(2) of ourselves, with the stack pointer at @sp. */
+static void signal_at(char *sp, int signo)
+{
+	long number = SYS_tkill, thread = syscall(SYS_gettid);
+
+	asm volatile("mov %%rsp, %%rbx; mov %[sp], %%rsp; syscall; mov %%rbx, %%rsp"
+		     : "+a"(number)
+		     : [sp] "r"(sp), "D"(thread), "S"((long)signo)
+		     : "rbx", "rcx", "r11", "memory");
+}
+
+/* An alternate stack without room for a further frame: nothing is written beside it. */
+SCENARIO(an_alternate_stack_is_used_up)
+{
+	enum { STACK = 16384, ROOM = 512 }; /* less than any frame */
+	char *memory = mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	stack_t stack = {.ss_sp = memory + STACK, .ss_size = STACK};
+	int status, touched = 0;
+	pid_t child = fork();
+
+	if (!child) {
+		sigaltstack(&stack, NULL);
+		handle(SIGUSR2, SA_ONSTACK);
+		signal_at(memory + STACK + ROOM, SIGUSR2);
+		_exit(caught);
+	}
+	waitpid(child, &status, 0);
+	for (int i = 0; i < STACK; i++)
+		touched += memory[i] != 0;
+	say("%s, %d", WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it fit", touched);
+}
