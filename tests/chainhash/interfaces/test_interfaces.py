@@ -1,0 +1,123 @@
+"""What stands on libchainhash: ndbm, dbm and hsearch, the module of Python, and what is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.chainhash.package import PACKAGE, SANITIZED, run
+
+HERE = Path(__file__).parent
+
+
+def test_standard_library_tests(plain, tmp_path):
+    """The standard library's own tests of dbm, with this module in the place of dbm.ndbm."""
+    pytest.importorskip("test.support", reason="Python comes without its tests")
+    script = (
+        "import unittest, dbm, chainhash_dbm; chainhash_dbm.take_the_place_of_ndbm(); dbm._names = ['dbm.ndbm', 'dbm.dumb'];"
+        "unittest.main(module=None, argv=['x', 'test.test_dbm_ndbm', 'test.test_dbm'])"
+    )
+    environment = {**os.environ, "CHAINHASH_LIBRARY": str(plain), "PYTHONPATH": str(PACKAGE / "python")}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment, cwd=tmp_path
+    )
+    assert done.returncode == 0 and "skipped" not in done.stderr.splitlines()[-1], done.stderr
+    assert int(done.stderr.split("Ran ")[1].split()[0]) >= 40
+
+
+def test_interfaces(sanitized, tmp_path):
+    """ndbm, dbm, hsearch and hsearch_r by a program written to each."""
+    flags = [
+        *SANITIZED.split(),
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        f"-I{PACKAGE / 'include' / 'chainhash'}",
+        f"-L{sanitized}",
+    ]
+    for name, library in (("ndbm", "ndbm"), ("hsearch", "hsearch")):
+        target = tmp_path / name
+        run("gcc", *flags, HERE / f"{name}.c", f"-lchainhash_{library}", "-lchainhash", "-o", target)
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(sanitized)}
+        print(run(target, cwd=tmp_path, env=environment))
+
+
+PYTHON_ON_A_FULL_DISK = """
+import chainhash_dbm, resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+db = chainhash_dbm.open('pairs', 'c')
+resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))
+for i in range(2000):
+    db[f'k{i}'] = b'v' * 50
+try:
+    db.close()
+except chainhash_dbm.error as error:
+    print(error.strerror)
+db.close()
+"""
+
+
+def test_python_hears_of_a_close_that_failed(plain, tmp_path):
+    environment = {**os.environ, "CHAINHASH_LIBRARY": str(plain), "PYTHONPATH": str(PACKAGE / "python")}
+    script = PYTHON_ON_A_FULL_DISK
+    assert run(sys.executable, "-c", script, cwd=tmp_path, env=environment) == "File too large\n"
+
+
+PERL = """
+use NDBM_File; use Fcntl;
+tie(my %h, 'NDBM_File', 'pairs', O_RDWR|O_CREAT, 0640) or die "tie: $!";
+$h{"k$_"} = "v" x ($_ % 5000) for 1..3000;
+die unless length($h{k2999}) == 2999;
+delete $h{k5};
+die if defined $h{k5};
+my $n = 0;
+while (my ($k, $v) = each %h) { $n++ }
+untie %h;
+print "$n pairs\\n";
+"""
+
+
+def test_a_compiled_program_of_debian(plain, tmp_path):
+    """Perl's NDBM_File, built against gdbm's ndbm: it finds our functions first, and nothing else is done to it."""
+    probe = subprocess.run(["perl", "-MNDBM_File", "-e", "1"], capture_output=True, check=False)
+    if probe.returncode:
+        pytest.skip("perl has no NDBM_File")
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(plain), "LD_PRELOAD": str(plain / "libchainhash_ndbm.so.0")}
+    assert run("perl", "-e", PERL, cwd=tmp_path, env=environment) == "2999 pairs\n"
+    assert "2999 records, nothing is wrong" in run(plain / "chainhash", "verify", tmp_path / "pairs.pag")
+
+
+def test_install(plain, tmp_path):
+    """What is installed serves a C and a C++ program by pkg-config, and shows its own names only."""
+    run("make", "-s", "-C", PACKAGE, f"O={plain}", "install", "PREFIX=/usr", f"DESTDIR={tmp_path}")
+    config = (tmp_path / "usr/lib/pkgconfig/chainhash.pc").read_text()
+    assert "libdir=${prefix}/lib" in config and "-lchainhash" in config
+    include, lib = tmp_path / "usr/include", tmp_path / "usr/lib"
+    source = "#include <chainhash.h>\nint main() { struct chainhash *t; return chainhash_open(&t, 0, 0, 0, 0) || chainhash_close(t); }\n"
+    for compiler, name in (("gcc", "main.c"), ("g++", "main.cc")):
+        (tmp_path / name).write_text(source)
+        for how in ((f"-L{lib}", "-lchainhash", f"-Wl,-rpath,{lib}"), (str(lib / "libchainhash.a"),)):
+            run(
+                compiler,
+                "-Wall",
+                "-Wextra",
+                "-pedantic",
+                "-Werror",
+                f"-I{include}",
+                tmp_path / name,
+                *how,
+                "-o",
+                tmp_path / "main",
+            )
+            run(tmp_path / "main")
+    assert "libchainhash.so.0" in run("readelf", "-d", tmp_path / "usr/lib/libchainhash.so.0")
+    for library in (["-D", str(lib / "libchainhash.so.0")], [str(lib / "libchainhash.a")]):
+        names = [line.split()[-1] for line in run("nm", "--defined-only", "-g", *library).splitlines() if " " in line]
+        assert names and all(name.startswith("chainhash_") for name in names)
+    stripped = tmp_path / "stripped"
+    run("strip", "-o", stripped, lib / "libchainhash.so.0")
+    assert stripped.stat().st_size <= 120_000

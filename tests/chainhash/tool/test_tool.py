@@ -1,0 +1,122 @@
+"""The program chainhash: what it prints, how it ends, and what it says is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.chainhash.package import PACKAGE, run, words
+
+
+def test_program(plain, tmp_path):
+    """Load, dump, get, put, delete, stat, verify: what they print and how they end."""
+    chainhash, table, text = plain / "chainhash", tmp_path / "t", words(tmp_path, 5000)
+    run(chainhash, "load", "-b", "1024", "-f", "32", table, text)
+    dump = run(chainhash, "dump", table)
+    assert sorted(dump.splitlines()[1:]) == sorted(text.read_text().splitlines())
+    run(chainhash, "load", "-b", "256", tmp_path / "again", input=dump)
+    assert sorted(run(chainhash, "dump", tmp_path / "again").splitlines()[1:]) == sorted(dump.splitlines()[1:])
+
+    run(chainhash, "get", table, "not there", status=1)
+    run(chainhash, "put", table, r"odd\x00\tkey", r"line\n\\")
+    assert run(chainhash, "get", table, r"odd\x00\tkey") == "line\\n\\\\\n"
+    run(chainhash, "put", "--keep", table, r"odd\x00\tkey", "other", status=1)
+    run(chainhash, "delete", table, r"odd\x00\tkey")
+    run(chainhash, "delete", table, r"odd\x00\tkey", status=1)
+
+    about = json.loads(run(chainhash, "stat", "--json", table))
+    assert about["records"] == len(dump.splitlines()) - 1 == sum(i * n for i, n in enumerate(about["histogram"]))
+    assert sum(about["histogram"]) == about["buckets"] and abs(sum(about["expected"]) - about["buckets"]) < 1
+    assert json.loads(run(chainhash, "verify", "--json", table)) == {
+        "problems": [],
+        "records": about["records"],
+        "sound": True,
+    }
+    assert "hash table histogram:" in run(chainhash, "stat", table)
+
+
+def test_a_file_of_zeros_is_nobodys(plain, tmp_path):
+    """What begins with zeros, as an image of a disc does, is not taken for a table that nobody has synced yet."""
+    image = tmp_path / "image.pag"
+    image.write_bytes(bytes(40000) + b"CD001")
+    run(plain / "chainhash", "put", image, "a", "b", status=2)
+    run(plain / "chainhash", "get", image, "a", status=2)
+    environment = {**os.environ, "CHAINHASH_LIBRARY": str(plain), "PYTHONPATH": str(PACKAGE / "python")}
+    for how in "wc":
+        script = f"import chainhash_dbm; chainhash_dbm.open('image', '{how}')['a'] = 'b'"
+        run(sys.executable, "-c", script, status=1, env=environment, cwd=tmp_path)
+    assert image.read_bytes() == bytes(40000) + b"CD001"
+
+
+def test_program_tunes(plain, tmp_path):
+    run(plain / "chainhash", "load", tmp_path / "t", words(tmp_path, 1000))
+    choices = json.loads(run(plain / "chainhash", "tune", "--json", tmp_path / "t"))["choices"]
+    assert sum(choice["best"] for choice in choices) == 1 and len({choice["bucket_size"] for choice in choices}) > 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("load", "-b", "100", "new", "words.txt"), "bucket size 100: a power of two from 64 to 32768"),
+        (("load", "-f", "70000", "new", "words.txt"), "fill factor 70000: from 1 to 65535"),
+        (("get", "t", "a", "-H", "siphash"), "made with hash function 'package-33', not 'siphash'"),
+        (("get", "words.txt", "a"), "not a file of chainhash"),
+        (("get", "gdbm", "a"), "of gdbm"),
+        (("get", "lmdb", "a"), "not a file of chainhash"),
+        (("get", "no-header", "a"), "no header of it is whole"),
+        (("get", "version", "a"), "version 9"),
+        (("get", "cut", "a"), "cut off"),
+        (("get", "nowhere", "a"), "No such file"),
+        (("load", "new", "bad.txt"), "line 2 is no KEY<TAB>DATA"),
+        (("load", "new", "bad.txt"), "new: no line was stored"),
+        (("put", "t", r"a\q", "b"), "a backslash must be before"),
+        (("load", "-H", "nonsense", "new", "words.txt"), "there is no hash function 'nonsense'"),
+    ],
+)
+def test_program_says_what_is_wrong(plain, tmp_path, arguments, says):
+    text = words(tmp_path, 500)
+    run(plain / "chainhash", "load", tmp_path / "t", text)
+    whole = (tmp_path / "t").read_bytes()
+    (tmp_path / "gdbm").write_bytes(b"\xce\x9a\x57\x13" + bytes(100))
+    # Page 0: its number, flags, room; then the magic. The same behind 4096 bytes.
+    page = bytes(10) + b"\x08\0\0\0\0\0\xde\xc0\xef\xbe\x01\0\0\0"
+    (tmp_path / "lmdb").write_bytes((page.ljust(4096, b"\0") * 2).ljust(16384, b"\0"))
+    (tmp_path / "no-header").write_bytes(bytes(4096) + whole[4096:4200] + bytes(8000))
+    (tmp_path / "cut").write_bytes(whole[:-5000])
+    crc = crc32c(header := whole[4096 : 4096 + 8] + b"\x09\0\0\0" + whole[4096 + 12 : 4096 + 508])
+    (tmp_path / "version").write_bytes(whole[:4096] + header + crc.to_bytes(4, "little") + whole[4096 + 512 :])
+    (tmp_path / "bad.txt").write_text("a\tb\nc\n")
+    command = [str(plain / "chainhash"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 2 and says in done.stderr, done.stderr
+
+
+def crc32c(data: bytes) -> int:
+    """Bit by bit: a second opinion on the format's checksum."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 & -(crc & 1))
+    return crc ^ 0xFFFFFFFF
+
+
+def test_a_damaged_header_is_told(plain, tmp_path):
+    """The state before counts, as after a power cut in a sync, but not without a word; the next sync mends it."""
+    chainhash, table, new = plain / "chainhash", tmp_path / "t", tmp_path / "new"
+    for data in ("one", "two"):
+        run(chainhash, "put", table, "key", data)
+    whole = table.read_bytes()
+    table.write_bytes(whole[:24] + bytes([whole[24] ^ 1]) + whole[25:])
+    assert run(chainhash, "get", table, "key") == "one\n"
+    told = "note: one header is torn, by a power cut in a sync or by damage: the state before counts\n"
+    assert run(chainhash, "verify", table) == f"{told}{table}: 1 records, nothing else is wrong\n"
+    sound = json.loads(run(chainhash, "verify", "--json", table))
+    assert sound == {"problems": [told[:-1]], "records": 1, "sound": True}
+    assert run(chainhash, "repair", table, new, status=1).startswith(told)
+    run(chainhash, "put", table, "key", "three")
+    assert run(chainhash, "verify", table) == f"{table}: 1 records, nothing is wrong\n"
