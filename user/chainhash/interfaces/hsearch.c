@@ -6,8 +6,8 @@
  * was told; hcreate_r() makes as many tables as one likes. As there, keys and data stay the
  * caller's, an entry's address holds until hdestroy(), and what is written to its data stays.
  *
- * An entry lies in a block of its table; the hash table holds its address under the key's bytes.
- * The one field of struct hsearch_data that C libraries agree on, a pointer, points to our table.
+ * Each entry has memory of its own; the hash table holds its address under the key's bytes. The one
+ * field of struct hsearch_data that C libraries agree on, a pointer, points to our table.
  */
 #include "chainhash.h"
 
@@ -18,19 +18,6 @@
 
 #pragma GCC visibility push(default)
 
-enum { BLOCK = 256 };
-
-struct block {
-	struct block *before;
-	ENTRY entries[BLOCK];
-};
-
-struct hash_table {
-	struct chainhash *table;
-	struct block *newest;
-	unsigned used; /* entries of the newest block */
-};
-
 /* The field of struct hsearch_data that is the library's own. */
 #ifdef __GLIBC__
 #define OURS table
@@ -40,15 +27,15 @@ struct hash_table {
 
 static struct hsearch_data only;
 
-static struct hash_table *table_of(const struct hsearch_data *data)
+static struct chainhash *table_of(const struct hsearch_data *data)
 {
-	return (struct hash_table *)(void *)data->OURS;
+	return (struct chainhash *)(void *)data->OURS;
 }
 
 int hcreate_r(size_t count, struct hsearch_data *data)
 {
 	struct chainhash_options options = {.bucket_size = 256, .fill_factor = 8};
-	struct hash_table *made;
+	struct chainhash *made;
 	int error;
 
 	if (!data) {
@@ -59,70 +46,54 @@ int hcreate_r(size_t count, struct hsearch_data *data)
 		return 0;
 	/* A wrong guess must not cost more memory than it would have saved. */
 	options.elements = count < 1u << 20 ? count : 1u << 20;
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return 0;
-	error = chainhash_open(&made->table, NULL, 0, 0, &options);
+	error = chainhash_open(&made, NULL, 0, 0, &options);
 	if (error) {
-		free(made);
 		errno = -error;
 		return 0;
 	}
-	made->used = BLOCK;
 	data->OURS = (void *)made;
 	return 1;
 }
 
 void hdestroy_r(struct hsearch_data *data)
 {
-	struct hash_table *table;
+	struct chainhash_cursor cursor = {{0, 0}};
+	struct chainhash_item address;
 
 	if (!data) {
 		errno = EINVAL;
 		return;
 	}
-	table = table_of(data);
-	if (!table)
+	if (!data->OURS)
 		return;
-	while (table->newest) {
-		struct block *before = table->newest->before;
+	while (!chainhash_scan(table_of(data), &cursor, NULL, &address)) {
+		ENTRY *entry;
 
-		free(table->newest);
-		table->newest = before;
+		memcpy(&entry, address.bytes, sizeof(entry));
+		free(entry);
 	}
-	chainhash_abandon(table->table);
-	free(table);
+	chainhash_abandon(table_of(data));
 	data->OURS = NULL;
 }
 
-static int enter(struct hash_table *table, struct chainhash_item key, ENTRY item, ENTRY **found)
+static int enter(struct chainhash *table, struct chainhash_item key, ENTRY item, ENTRY **found)
 {
-	ENTRY *entry;
+	ENTRY *entry = malloc(sizeof(*entry));
 	struct chainhash_item address = {&entry, sizeof(entry)};
-	int error;
+	int error = entry ? chainhash_put(table, key, address, CHAINHASH_INSERT) : -ENOMEM;
 
-	if (table->used == BLOCK) {
-		struct block *block = malloc(sizeof(*block));
-
-		if (!block)
-			return -ENOMEM;
-		block->before = table->newest;
-		table->newest = block;
-		table->used = 0;
-	}
-	entry = &table->newest->entries[table->used];
-	error = chainhash_put(table->table, key, address, CHAINHASH_INSERT);
-	if (error)
+	if (error) {
+		free(entry);
 		return error;
+	}
 	*entry = item;
-	table->used++;
 	*found = entry;
 	return 0;
 }
 
 int hsearch_r(ENTRY item, ACTION action, ENTRY **found, struct hsearch_data *data)
 {
-	struct hash_table *table = table_of(data);
+	struct chainhash *table = table_of(data);
 	struct chainhash_item key = {item.key, strlen(item.key)}, address;
 	int error;
 
@@ -131,7 +102,7 @@ int hsearch_r(ENTRY item, ACTION action, ENTRY **found, struct hsearch_data *dat
 		errno = EINVAL;
 		return 0;
 	}
-	error = chainhash_get(table->table, key, &address);
+	error = chainhash_get(table, key, &address);
 	if (!error) {
 		memcpy(found, address.bytes, sizeof(*found));
 		return 1;
