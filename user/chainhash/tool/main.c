@@ -68,14 +68,16 @@ int close_table(struct chainhash *table, const char *path, int status)
 	return error ? complain(error, "%s: nothing was changed", path) : status;
 }
 
-void progress(const struct settings *settings, const char *what, uint64_t done, uint64_t all)
+void progress(void *context, uint64_t done, uint64_t all)
 {
+	const struct settings *settings = context;
+
 	if (settings->quiet || !isatty(STDERR_FILENO))
 		return;
 	if (all)
-		fprintf(stderr, "\r%s: %3u %%", what, (unsigned)(done * 100 / all));
+		fprintf(stderr, "\r%3u %%", (unsigned)(done * 100 / all));
 	else
-		fprintf(stderr, "\r%s: %" PRIu64, what, done);
+		fprintf(stderr, "\r%" PRIu64, done);
 }
 
 void progress_end(const struct settings *settings)

@@ -76,7 +76,7 @@ static int load_line(const struct settings *settings, char *line, size_t size,
 }
 
 /* Read lines of "key TAB data" (the format of dump) and put them into @table. Gives a status. */
-static int load_lines(const struct settings *settings, FILE *file, const char *name,
+static int load_lines(struct settings *settings, FILE *file, const char *name,
 		      struct chainhash *table)
 {
 	char *line = NULL;
@@ -93,7 +93,7 @@ static int load_lines(const struct settings *settings, FILE *file, const char *n
 			continue;
 		error = load_line(settings, line, (size_t)size, table);
 		if (number % 65536 == 0)
-			progress(settings, "lines", number, 0);
+			progress(settings, number, 0);
 	}
 	progress_end(settings);
 	free(line);

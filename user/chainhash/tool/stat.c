@@ -140,8 +140,8 @@ static void print_as_json(const struct chainhash_status *about,
 	};
 	unsigned last = last_row(found, expected);
 
-	printf("{\"checksums\": %s, \"hash\": ", about->checksums ? "true" : "false");
-	print_json(stdout, about->hash);
+	printf("{\"checksums\": %s, \"hash\": \"%s\"", about->checksums ? "true" : "false",
+	       about->hash);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		printf(",\n \"%s\": %" PRIu64, numbers[i].name, numbers[i].value);
 	printf(",\n \"chi2\": %.3f, \"z\": %.3f,\n \"histogram\": [", expected->chi2, expected->z);

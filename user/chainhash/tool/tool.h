@@ -25,6 +25,7 @@ struct settings {
 	char **words;		      /* after the command's name */
 	int word_count;
 	struct chainhash_item items[2]; /* the words that are a key and data */
+	uint64_t problems;		/* that were listed */
 };
 
 /*
@@ -53,13 +54,13 @@ struct chainhash *open_table(const struct settings *settings, const char *path, 
 /* Close it after changes, or complain; gives @status if all is well. */
 int close_table(struct chainhash *table, const char *path, int status);
 
-/* Show on a terminal how far long work is; @done of @all, or @done so far with an @all of 0. */
-void progress(const struct settings *settings, const char *what, uint64_t done, uint64_t all);
+/*
+ * Show on a terminal how far long work is: @done of @all, or @done so far with an @all of 0. The
+ * context is the settings.
+ */
+void progress(void *context, uint64_t done, uint64_t all);
 void progress_end(const struct settings *settings);
 
 /* Text of bytes: \\, \t, \n and \xNN for what is not printed; and back: false if it is none. */
 void print_escaped(FILE *file, struct chainhash_item item);
 bool unescape(const char *text, size_t size, char *bytes, size_t *count);
-
-/* A string of JSON; bytes that are no UTF-8 are written as \u00NN. */
-void print_json(FILE *file, const char *text);

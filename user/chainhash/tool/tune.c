@@ -160,7 +160,7 @@ static void print_choices(const struct settings *settings, const struct choice *
 				      " larger than the smallest\n");
 }
 
-static int measure_all(const struct settings *settings, struct source *source)
+static int measure_all(struct settings *settings, struct source *source)
 {
 	struct choice choices[CHOICES_MOST];
 	size_t count = list_choices(choices, source->bytes / source->records);
@@ -174,7 +174,7 @@ static int measure_all(const struct settings *settings, struct source *source)
 		return complain(-errno, "%s", path);
 	close(descriptor);
 	for (size_t i = 0; i < count && !error; i++) {
-		progress(settings, "choices", i, count);
+		progress(settings, i, count);
 		error = measure(settings, source, path, &choices[i]);
 	}
 	progress_end(settings);
