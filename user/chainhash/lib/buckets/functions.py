@@ -12,13 +12,6 @@ from pathlib import Path
 
 DEFAULT = "package-33"
 TEXT = ("package-37", "package-phong", "package-65599")
-KEYS = re.compile(r"hash_(?:siphash_key|multilinear_keys|pearson_table|tabulation_table)\b")
-
-
-def included(path: Path, top: Path) -> str:
-    """The header's text and that of what it includes."""
-    text = path.read_text(encoding="utf-8")
-    return text + "".join(included(top / name, top) for name in re.findall(r'#include "(hash/any/[^"]+)"', text))
 
 
 def main() -> None:
@@ -28,12 +21,9 @@ def main() -> None:
     lines = ["/* Written by functions.py from hash/name. */"]
     rows = []
     for name in [*first, *(name for name in names if name not in first)]:
-        path = folder / "name" / f"{name}.h"
-        text = included(path, folder.parent)
         symbol = "name_" + re.sub(r"\W", "_", name)
-        keyed = "true" if KEYS.search(text) else "false"
-        lines += [f"#define name_hash {symbol}", f'#include "hash/name/{path.name}"', "#undef name_hash"]
-        rows.append(f'\t{{"{name}", {symbol}, {keyed}}}')
+        lines += [f"#define name_hash {symbol}", f'#include "hash/name/{name}.h"', "#undef name_hash"]
+        rows.append(f'\t{{"{name}", {symbol}}}')
     lines += ["", "#define FUNCTIONS \\", ", \\\n".join(rows), ""]
     output.write_text("\n".join(lines), encoding="utf-8")
 

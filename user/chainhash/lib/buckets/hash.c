@@ -61,7 +61,6 @@ enum { PIECE = 255 }; /* the longest name that the functions are made for */
 static const struct function {
 	const char *name;
 	u32 (*value)(uintptr_t salt, const char *name, size_t length);
-	bool keyed;
 } functions[] = {FUNCTIONS};
 
 enum { FUNCTION_COUNT = sizeof(functions) / sizeof(functions[0]) };
@@ -101,8 +100,6 @@ static struct hash_keys *keys_make(const struct function *function, hash_u64 see
 	if (!keys)
 		return NULL;
 	keys->function = function;
-	if (!function->keyed)
-		return keys;
 	for (unsigned i = 0; i < HASH_MULTILINEAR_KEYS; i++)
 		keys->multilinear[i] = random_next(&state);
 	memcpy(keys->siphash, keys->multilinear, sizeof(keys->siphash));
