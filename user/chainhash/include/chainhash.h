@@ -53,7 +53,7 @@ extern "C" {
 
 struct chainhash;
 
-/* Bytes, with no zero at the end. */
+/* Bytes, with no zero at the end. A call also takes bytes that the handle has handed out. */
 struct chainhash_item {
 	const void *bytes;
 	size_t size;
@@ -148,9 +148,10 @@ CHAINHASH_API int chainhash_delete(struct chainhash *table, struct chainhash_ite
 
 /*
  * The next record in the table's own order: -ENOENT behind the last. Either of @key and @data may
- * be NULL. Deleting and replacing the record at hand is allowed during a scan; a new key may split
- * a bucket, and the scan then meets records twice or not at all, and nothing worse. The bytes are
- * good as those of chainhash_get() are.
+ * be NULL. During a scan the record at hand may be deleted, and replaced by one that is no longer.
+ * A new key, or a record that gets more bytes on its page (a longer one; one that fits on it, in
+ * place of one that did not), may split a bucket or move, and the scan then meets records twice or
+ * not at all, and nothing worse. The bytes are good as those of chainhash_get() are.
  */
 CHAINHASH_API int chainhash_scan(struct chainhash *table, struct chainhash_cursor *cursor,
 				 struct chainhash_item *key, struct chainhash_item *data);

@@ -1,8 +1,9 @@
 /*
  * records.c - get, put and delete.
  *
- * A put comes in this order, so that an error leaves the table as it was: the split that is due;
- * the chunks of a record that fits on no page; the place; and only then bytes of the table.
+ * A put comes in this order, so that an error leaves the table as it was: the lookup; the split
+ * that is due; the chunks of a record that fits on no page; the place; and only then bytes of the
+ * table.
  */
 #include "buckets/big.h"
 #include "buckets/hash.h"
@@ -89,11 +90,40 @@ int record_find(struct chainhash *t, struct lookup *lookup, struct chainhash_ite
 	return find(t, lookup, key);
 }
 
+static inline bool lies_in(const u8 *bytes, const u8 *begin, u64 size)
+{
+	return (uintptr_t)bytes - (uintptr_t)begin < size;
+}
+
+/* Does the caller give us bytes that we have given him, and that may leave their place? */
+static inline bool ours(const struct chainhash *t, struct chainhash_item item)
+{
+	return lies_in(item.bytes, t->pool.lowest, (u64)(t->pool.highest - t->pool.lowest)) ||
+	       lies_in(item.bytes, t->big, t->big_room);
+}
+
+static inline int copy_ours(struct chainhash *t, struct chainhash_item *key,
+			    struct chainhash_item *data)
+{
+	if (likely(!ours(t, *key) && !ours(t, *data)))
+		return 0;
+	if (reserve(&t->copy, &t->copy_room, (u64)key->size + data->size + 1, 1))
+		return -ENOMEM;
+	copy_bytes(t->copy, key->bytes, key->size);
+	copy_bytes(t->copy + key->size, data->bytes, data->size);
+	key->bytes = t->copy;
+	data->bytes = t->copy + key->size;
+	return 0;
+}
+
 int chainhash_get(struct chainhash *t, struct chainhash_item key, struct chainhash_item *data)
 {
+	struct chainhash_item none = {NULL, 0};
 	struct lookup lookup;
-	int found;
+	int found = copy_ours(t, &key, &none);
 
+	if (unlikely(found))
+		return found;
 	operation_begin(t, false);
 	found = find(t, &lookup, key);
 	if (unlikely(found <= 0))
@@ -235,32 +265,6 @@ static int may_change(const struct chainhash *t)
 	return t->store.failed ? -EIO : 0;
 }
 
-static inline bool lies_in(const u8 *bytes, const u8 *begin, u64 size)
-{
-	return (uintptr_t)bytes - (uintptr_t)begin < size;
-}
-
-/* Does the caller give us bytes that we have given him, and that a change may move? */
-static inline bool ours(const struct chainhash *t, struct chainhash_item item)
-{
-	return lies_in(item.bytes, t->pool.lowest, (u64)(t->pool.highest - t->pool.lowest)) ||
-	       lies_in(item.bytes, t->big, t->big_room);
-}
-
-static inline int copy_ours(struct chainhash *t, struct chainhash_item *key,
-			    struct chainhash_item *data)
-{
-	if (likely(!ours(t, *key) && !ours(t, *data)))
-		return 0;
-	if (reserve(&t->copy, &t->copy_room, (u64)key->size + data->size + 1, 1))
-		return -ENOMEM;
-	copy_bytes(t->copy, key->bytes, key->size);
-	copy_bytes(t->copy + key->size, data->bytes, data->size);
-	key->bytes = t->copy;
-	data->bytes = t->copy + key->size;
-	return 0;
-}
-
 /*
  * Look for a record that is to go or to be replaced: as record_find(), and @read has its chunks, if
  * it has any, so that they can be given back when nothing may fail any more.
@@ -279,22 +283,36 @@ static inline_always int find_old(struct chainhash *t, struct lookup *lookup,
 	return error ? error : record_find(t, lookup, key);
 }
 
-/* Write a record's own pages, if it is to have any, and put it in its place. */
+/*
+ * Split if that is due, write a record's own pages, if it is to have any, and put it in its place.
+ * For a record that is replaced by one that is no larger nothing is split: a scan that has it at
+ * hand would lose its place.
+ */
 static int store_record(struct chainhash *t, struct record *record, int how)
 {
 	struct lookup lookup;
-	int found = find_old(t, &lookup, record->key), error;
+	int found = find_old(t, &lookup, record->key), error = 0;
+	bool again = record->big;
 
 	t->written.count = 0;
 	if (found > 0 && how == CHAINHASH_INSERT)
-		found = -EEXIST;
-	if (unlikely(record->big) && found >= 0) {
-		error = big_write(t, record->key, record->data, &record->address);
+		return -EEXIST;
+	if (found < 0)
+		return found;
+	if (unlikely((!found || record->size > lookup.item.size) &&
+		     split_wanted(t, record->size + INDEX_BYTES))) {
+		error = split(t);
 		t->operation++;
-		found = error ? error : record_find(t, &lookup, record->key);
+		t->changed = again = true;
 	}
-	error = found;
-	if (found >= 0)
+	if (unlikely(record->big) && !error)
+		error = big_write(t, record->key, record->data, &record->address);
+	if (unlikely(again) && !error) {
+		t->operation++;
+		found = record_find(t, &lookup, record->key);
+		error = found < 0 ? found : 0;
+	}
+	if (!error)
 		error = found ? replace(t, &lookup, record) : insert(t, &lookup, record);
 	if (unlikely(t->written.count | t->read.count))
 		big_give(t, error ? &t->written : &t->read);
@@ -304,31 +322,20 @@ static int store_record(struct chainhash *t, struct record *record, int how)
 int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainhash_item data,
 		  int how)
 {
-	struct record record = {.size = STUB_SIZE, .big = true};
+	struct record record = {.key = key, .data = data};
 	int error = may_change(t);
 
 	if (error)
 		return error;
 	if (key.size > RECORD_SIZE_MOST || data.size > RECORD_SIZE_MOST - key.size)
 		return -EMSGSIZE;
-	error = copy_ours(t, &key, &data);
+	error = copy_ours(t, &record.key, &record.data);
 	if (error)
 		return error;
-	record.key = key;
-	record.data = data;
-	if (key.size < KEY_SIZE_INLINE &&
-	    item_size(key.size, data.size) <= item_most(t->page_size)) {
-		record.size = (u32)item_size(key.size, data.size);
-		record.big = false;
-	}
+	record.big = key.size >= KEY_SIZE_INLINE ||
+		     item_size(key.size, data.size) > item_most(t->page_size);
+	record.size = record.big ? STUB_SIZE : (u32)item_size(key.size, data.size);
 	operation_begin(t, true);
-	if (unlikely(split_wanted(t, record.size + INDEX_BYTES))) {
-		error = split(t);
-		if (error)
-			return error;
-		t->changed = true;
-		t->operation++;
-	}
 	return store_record(t, &record, how);
 }
 
