@@ -12,7 +12,6 @@ struct salvage {
 	struct walk walk;
 	struct chainhash *to;
 	int64_t copied;
-	int error; /* of the new table: the end */
 };
 
 static void copy_record(struct salvage *s, struct item item)
@@ -25,7 +24,7 @@ static void copy_record(struct salvage *s, struct item item)
 			      (struct chainhash_item){item.data, item.data_size}, CHAINHASH_INSERT);
 	s->copied += !error;
 	if (error && error != -EEXIST)
-		s->error = error;
+		s->walk.error = error;
 }
 
 /* May the record's key have this tag, in a bucket of whatever level? */
@@ -42,7 +41,7 @@ static void copy_view(struct walk *walk, const struct view *view)
 	struct salvage *s = (struct salvage *)walk;
 	u32 lost = 0;
 
-	for (u32 i = 0; i < view_count(view->base) && !s->error; i++) {
+	for (u32 i = 0; i < view_count(view->base) && !s->walk.error; i++) {
 		struct item item;
 
 		if (item_read(view->base, view->size, i, &item) &&
@@ -68,7 +67,7 @@ static void copy_orphans(struct salvage *s, u32 ordinal)
 
 	s->walk.what = "overflow page";
 	s->walk.number = ordinal;
-	for (u32 slot = 0; slot < t->slots && !s->error; slot++) {
+	for (u32 slot = 0; slot < t->slots && !s->walk.error; slot++) {
 		int error = 0;
 		const u8 *page;
 
@@ -76,6 +75,7 @@ static void copy_orphans(struct salvage *s, u32 ordinal)
 			continue;
 		page = page_get(t, overflow_page(t, ordinal), &error);
 		if (!page) {
+			walk_failed(&s->walk, error);
 			problem(&s->walk, "it cannot be read%s",
 				bitmap ? ": deleted records may come back" : "");
 			return;
@@ -95,12 +95,12 @@ static void copy_all(struct salvage *s)
 {
 	struct chainhash *t = s->walk.table;
 
-	for (u32 bucket = 0; !s->error && bucket <= t->max_bucket; bucket++)
+	for (u32 bucket = 0; !s->walk.error && bucket <= t->max_bucket; bucket++)
 		walk_bucket(&s->walk, bucket, copy_view);
-	for (u32 i = 0; !s->error && i < overflow_count(t); i++)
+	for (u32 i = 0; !s->walk.error && i < overflow_count(t); i++)
 		copy_orphans(s, i);
 	s->walk.what = NULL;
-	if (!s->error && (u64)s->copied != t->records)
+	if (!s->walk.error && (u64)s->copied != t->records)
 		problem(&s->walk, "%lld records of %llu were read", (long long)s->copied,
 			(unsigned long long)t->records);
 }
@@ -111,12 +111,12 @@ int64_t chainhash_salvage(struct chainhash *from, struct chainhash *to, chainhas
 	struct salvage s = {.walk = {.table = from, .report = report, .context = context},
 			    .to = to};
 
-	s.error = walk_begin(&s.walk);
-	if (!s.error && from->store.lost)
+	walk_begin(&s.walk);
+	if (!s.walk.error && from->store.lost)
 		problem(&s.walk, "%llu pages of the map are damaged, or lead nowhere",
 			(unsigned long long)from->store.lost);
-	if (!s.error)
+	if (!s.walk.error)
 		copy_all(&s);
 	walk_end(&s.walk);
-	return s.error ? s.error : s.copied;
+	return s.walk.error ? s.walk.error : s.copied;
 }

@@ -85,6 +85,7 @@ static void check_record(struct walk *walk, const struct view *view, u32 index, 
 	if (!item->key && !walk_big(walk, item))
 		return;
 	found = record_find(t, &lookup, (struct chainhash_item){item->key, item->key_size});
+	walk_failed(walk, found);
 	if (found < 0)
 		problem(walk, "a record cannot be looked up");
 	else if (!found || lookup.index != index || lookup.chain.view.address != view->address)
@@ -152,17 +153,18 @@ int64_t chainhash_verify(struct chainhash *t, chainhash_report *report,
 			 void *context)
 {
 	struct check check = {.walk = {.table = t, .report = report, .context = context}};
-	int error = walk_begin(&check.walk);
+	struct walk *walk = &check.walk;
 
-	if (!error && t->on_disk && !t->map.bytes && t->checksums)
-		check_file(&check.walk);
-	for (u32 bucket = 0; !error && bucket <= t->max_bucket; bucket++) {
-		walk_bucket(&check.walk, bucket, check_view);
+	walk_begin(walk);
+	if (!walk->error && t->on_disk && !t->map.bytes && t->checksums)
+		check_file(walk);
+	for (u32 bucket = 0; !walk->error && bucket <= t->max_bucket; bucket++) {
+		walk_bucket(walk, bucket, check_view);
 		if (progress && bucket % 1024 == 0)
 			progress(context, bucket, (u64)t->max_bucket + 1);
 	}
-	if (!error)
+	if (!walk->error)
 		check_account(&check);
-	walk_end(&check.walk);
-	return error ? error : check.walk.problems;
+	walk_end(walk);
+	return walk->error ? walk->error : walk->problems;
 }

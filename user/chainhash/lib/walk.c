@@ -8,20 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int walk_begin(struct walk *walk)
+void walk_begin(struct walk *walk)
 {
 	struct chainhash *t = walk->table;
-	/* A reader by mmap has no use for the account otherwise, and goes over to other states. */
-	int error = t->map.bytes ? overflow_load(t) : 0;
 
+	/* A reader by mmap has no use for the account otherwise, and goes over to other states. */
+	walk->error = t->map.bytes ? overflow_load(t) : 0;
 	if (t->store.torn && walk->report)
 		walk->report(walk->context, "note: one header is torn, by a power cut in a sync or"
 					    " by damage: the state before counts");
 	walk->reached = calloc((size_t)overflow_count(t) + 1, 1);
 	walk->page = malloc(t->page_size);
-	if (!error && (!walk->reached || !walk->page))
-		error = -ENOMEM;
-	return error;
+	if (!walk->error && (!walk->reached || !walk->page))
+		walk->error = -ENOMEM;
 }
 
 void walk_end(struct walk *walk)
@@ -36,6 +35,8 @@ void problem(struct walk *walk, const char *format, ...)
 	int size = 0;
 	va_list arguments;
 
+	if (walk->error)
+		return;
 	walk->problems++;
 	if (!walk->report)
 		return;
@@ -80,6 +81,7 @@ void walk_bucket(struct walk *walk, u32 bucket, walk_visit *visit)
 			return;
 		walk_view(walk, chain.view, visit);
 	}
+	walk_failed(walk, next);
 	if (next < 0)
 		problem(walk, "a page of its chain cannot be read (%s)", strerror(-next));
 }
@@ -93,6 +95,7 @@ bool walk_big(struct walk *walk, struct item *item)
 		reach(walk, (u32)t->read.list[i], (u32)(t->read.list[i] >> 32));
 	if (!error && hash_key(t, item->key, item->key_size) == item->hash)
 		return true;
+	walk_failed(walk, error);
 	problem(walk, "a large record of %llu bytes is lost",
 		(unsigned long long)item->key_size + item->data_size);
 	return false;

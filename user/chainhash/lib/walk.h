@@ -11,6 +11,7 @@ struct walk {
 	chainhash_report *report; /* or NULL */
 	void *context;
 	int64_t problems; /* reported so far */
+	int error;	  /* ends it: no memory, which is no problem; of a salvage's new table */
 	const char *what; /* where it is: "bucket" or "overflow page", and which; NULL: nowhere */
 	u32 number;
 	u8 *reached; /* slots of overflow pages, by ordinal */
@@ -19,10 +20,17 @@ struct walk {
 
 /* Nothing was reached yet. Errors: of reading bitmaps, and -ENOMEM. walk_end() is called in any
  * case. */
-int walk_begin(struct walk *walk);
+void walk_begin(struct walk *walk);
 void walk_end(struct walk *walk);
 
-/* Report what is wrong at the place at hand. */
+/* Something cannot be looked at: for want of memory that is the walk's end. */
+static inline void walk_failed(struct walk *walk, int error)
+{
+	if (error == -ENOMEM)
+		walk->error = error;
+}
+
+/* Report what is wrong at the place at hand, unless the walk has come to its end. */
 __attribute__((__format__(__printf__, 2, 3))) void problem(struct walk *walk, const char *format,
 							   ...);
 
