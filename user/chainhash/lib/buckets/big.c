@@ -86,12 +86,12 @@ int big_read(struct chainhash *t, struct item *item)
 	u64 size = (u64)item->key_size + item->data_size, done = 0;
 	struct chain chain = {.next = item->address};
 
+	t->read.count = 0;
 	/* A damaged size must not make us ask for memory that the file cannot fill. */
 	if (size > RECORD_SIZE_MOST || size > ((u64)overflow_count(t) << t->page_shift))
 		return -EBADMSG;
 	if (reserve(&t->big, &t->big_room, size + 1, 1))
 		return -ENOMEM;
-	t->read.count = 0;
 	while (done < size) {
 		int part = big_part(t, &chain, size - done);
 
