@@ -2,13 +2,14 @@
  * checksum.c - CRC-32C (Castagnoli's polynomial, reflected, begun and ended with all ones).
  *
  * By the processor's own instruction where it has one (SSE 4.2), else eight bytes at a time from
- * tables (Kounavis and Berry 2005), which are made when the library is loaded.
+ * tables (Kounavis and Berry 2005), which are made when the library is loaded, before a program's
+ * own constructors may open a table.
  */
 #include "store/store.h"
 
 static u32 tables[8][256];
 
-__attribute__((constructor)) static void tables_make(void)
+__attribute__((__constructor__(101))) static void tables_make(void)
 {
 	for (u32 i = 0; i < 256; i++) {
 		u32 crc = i;

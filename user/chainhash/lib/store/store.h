@@ -73,10 +73,9 @@ int map_open(struct chainhash *t);
 void map_close(struct chainhash *t);
 u8 *map_page(struct chainhash *t, u64 logical, int *error);
 
-/* The checksum of a page: CRC-32C. */
+/* The checksum of a page: CRC-32C; and the same, as a machine without SSE 4.2 computes it. */
 u32 checksum(const u8 *bytes, size_t size);
-u32 checksum_by_tables(const u8 *bytes,
-		       size_t size); /* the same, as a machine without SSE 4.2 does */
+u32 checksum_by_tables(const u8 *bytes, size_t size);
 
 /* io.c: all of it. A file that ends before: -EBADMSG. */
 struct iovec;
