@@ -115,7 +115,7 @@ struct chainhash_cursor {
  *	-EINVAL		an option or a combination of flags that is out of range, or a file that is
  *			not of this package
  *	-ENOTSUP	the file's format is of another version
- *	-EDOM		the file was made with another hash function
+ *	-EDOM		the file was made with another hash function, or with one that is not here
  *	-EAGAIN		another handle has the file open for writing
  *	-ENODATA	no state has ever been synced to the file: it is empty, or whoever made it
  *			came to its end before; with CHAINHASH_CREATE no error

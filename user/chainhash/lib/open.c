@@ -32,6 +32,8 @@ static int options_check(const struct chainhash_options *o)
 	if (o->elements > ELEMENTS_MOST)
 		return refuse(-EINVAL, "%llu elements: up to %llu, or 0 for not known",
 			      (unsigned long long)o->elements, ELEMENTS_MOST);
+	if (o->hash && !o->hash_function && !function_named(o->hash))
+		return refuse(-EINVAL, "there is no hash function '%s'", o->hash);
 	if (o->split > CHAINHASH_SPLIT_BOTH)
 		return refuse(-EINVAL, "split %u: from 0 to 2", o->split);
 	if (o->byte_order && o->byte_order != 1234)

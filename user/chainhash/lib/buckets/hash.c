@@ -21,8 +21,6 @@
 #include "hash/shared.h"
 #undef hash_take
 
-struct function;
-
 /* A function in use, and what hash/keys.h makes for the kernel, as a seed gives it. */
 struct hash_keys {
 	const struct function *function; /* that they are for */
@@ -119,7 +117,7 @@ static struct hash_keys *keys_make(const struct function *function, hash_u64 see
 	return keys;
 }
 
-static const struct function *function_named(const char *name)
+const struct function *function_named(const char *name)
 {
 	for (unsigned i = 0; i < FUNCTION_COUNT; i++)
 		if (!strcmp(functions[i].name, name))
@@ -148,7 +146,8 @@ static int hash_use(struct chainhash *t, const struct chainhash_options *options
 	if (t->own || function == functions)
 		return 0;
 	if (!function)
-		return refuse(-EINVAL, "there is no hash function '%s'", t->hash_name);
+		return refuse(-EDOM, "the file was made with hash function '%s', which is not here",
+			      t->hash_name);
 	t->keys = keys_make(function, t->seed);
 	t->named = named_value;
 	return t->keys ? 0 : -ENOMEM;

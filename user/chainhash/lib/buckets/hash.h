@@ -89,7 +89,10 @@ static inline u32 item_hash(const struct chainhash *t, const struct item *item)
 	return likely(item->key != NULL) ? hash_key(t, item->key, item->key_size) : item->hash;
 }
 
-/* Take the function that @options name, or the default: -EINVAL, -ENOMEM, with a message. */
+/* NULL: there is none of that name. */
+const struct function *function_named(const char *name);
+
+/* Take the function that @options name, or the default: -ENOMEM. */
 int hash_choose(struct chainhash *t, const struct chainhash_options *options);
 
 /* Is it the function that the file, whose header was read into @t, was made with? -EDOM. */
