@@ -105,6 +105,8 @@ static int header_take(struct chainhash *t, const u8 *bytes)
 			      load32(bytes + 8), VERSION);
 	if (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1)))
 		return refuse(-EBADMSG, "the file is damaged: pages of %u bytes", size);
+	if (!load64(bytes + 16) && t->store.torn)
+		return refuse(-EBADMSG, "the file is damaged: the header of its state is torn");
 	if (!load64(bytes + 16))
 		return refuse(-ENODATA, "nothing was ever synced to the file");
 	set_page_size(t, size);

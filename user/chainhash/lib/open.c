@@ -100,6 +100,9 @@ static int reader_settle(struct chainhash *t)
 		int error = header_read(t);
 		u64 locked = t->store.sequence;
 
+		/* A header may be read while it is written, and is torn then. */
+		if (error == -EBADMSG && !tries)
+			continue;
 		if (!error)
 			error = lock_reader(t->store.descriptor, locked, true);
 		if (error)
