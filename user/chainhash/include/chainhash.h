@@ -32,11 +32,13 @@
  * as long as no record of the table is larger than a page (such a record is put together in the
  * handle). Otherwise each thread opens its own. A file has one writer; readers beside it see the
  * state that was synced when they opened, until they call chainhash_refresh(). No call sleeps
- * but for I/O, and chainhash_open() with CHAINHASH_WAIT.
+ * but for I/O, and chainhash_open() with CHAINHASH_WAIT. What the library never does to a file that
+ * is read: to cut it off. Who reads it by mmap when something else does gets SIGBUS.
  *
  * A process that was forked shares its parent's handles, and their locks: a writer's file is open
  * for writing, and a reader's state is held, until both have closed the handle or have ended.
- * exec() closes it.
+ * exec() closes it. Only the process that opened a handle may refresh it. The state before is then
+ * held for no process that shares the handle, whose gets may find what a later sync has written.
  */
 #ifndef CHAINHASH_H
 #define CHAINHASH_H
@@ -165,9 +167,9 @@ CHAINHASH_API int chainhash_scan(struct chainhash *table, struct chainhash_curso
 CHAINHASH_API int chainhash_sync(struct chainhash *table);
 
 /*
- * Go over to the newest synced state, on a handle with CHAINHASH_READ_ONLY; else -EINVAL. Errors as
- * of chainhash_open(): the handle may have lost its state then, and gives -EIO until a call
- * succeeds.
+ * Go over to the newest synced state, on a handle with CHAINHASH_READ_ONLY; else -EINVAL. -EPERM:
+ * another process has opened it. Other errors as of chainhash_open(): the handle may have lost its
+ * state then, and gives -EIO until a call succeeds.
  */
 CHAINHASH_API int chainhash_refresh(struct chainhash *table);
 

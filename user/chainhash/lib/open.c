@@ -257,6 +257,7 @@ int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return refuse(-ENOMEM, "no memory");
+	t->owner = getpid();
 	t->store.descriptor = -1;
 	t->store.tolerant = flags & CHAINHASH_DAMAGED;
 	t->operation = 1;
@@ -295,6 +296,9 @@ int chainhash_refresh(struct chainhash *t)
 
 	if (!t->read_only)
 		return -EINVAL;
+	/* The lock on the state at hand is its owner's, too. */
+	if (t->owner != getpid())
+		return -EPERM;
 	error = header_read(t);
 	if (!error && t->store.sequence == before.store.sequence && !t->store.failed)
 		return 0;

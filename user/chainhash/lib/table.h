@@ -265,6 +265,7 @@ struct chainhash {
 	u32 overflow_from[9];	    /* no run of so many slots before this page */
 	struct bits bitmap_changed; /* bitmap pages, by number */
 
+	pid_t owner;		     /* the process that opened it */
 	u64 cache_size, frames_most; /* in bytes; in pages */
 	struct pool pool;
 	struct store store;
