@@ -22,6 +22,7 @@ OPENS = (
     "strdup",
     "open64",
     "fstat64",
+    "stat64",
     "fcntl64",
     "fsync",
     "ftruncate64",

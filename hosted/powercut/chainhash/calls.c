@@ -16,6 +16,7 @@ int table_fdatasync(int descriptor);
 int table_fsync(int descriptor);
 int table_ftruncate(int descriptor, loff_t size);
 int table_fstat(int descriptor, void *status);
+int table_stat(const char *path, void *status);
 int table_fcntl(int descriptor, int command, ...);
 
 /* As the C library tells of an error. */
@@ -71,6 +72,11 @@ int table_ftruncate(int descriptor, loff_t size)
 int table_fstat(int descriptor, void *status)
 {
 	return (int)result_of(sys_fstat(descriptor, status));
+}
+
+int table_stat(const char *path, void *status)
+{
+	return (int)result_of(sys_newfstatat(AT_FDCWD, path, status, 0));
 }
 
 int table_fcntl(int descriptor, int command, ...)

@@ -78,21 +78,6 @@ static int table_make(struct chainhash *t, const struct chainhash_options *o)
 	return pages_reserve(t, buckets);
 }
 
-/* What a header says of the table, once it is read. */
-static int header_apply(struct chainhash *t, const struct chainhash_options *options)
-{
-	u64 size = (u64)t->store.end << t->page_shift;
-	struct stat status;
-
-	if (fstat(t->store.descriptor, &status))
-		return refuse(-errno, "the file cannot be looked at");
-	if (!t->store.tolerant && (u64)status.st_size < size)
-		return refuse(-EBADMSG, "the file is damaged: it is cut off (%llu bytes of %llu)",
-			      (unsigned long long)status.st_size, (unsigned long long)size);
-	set_masks(t);
-	return options ? hash_check(t, options) : 0;
-}
-
 /* Go over to the newest state, and lock it: the writer leaves its pages alone. */
 static int reader_settle(struct chainhash *t)
 {
@@ -120,8 +105,18 @@ static int reader_settle(struct chainhash *t)
 /* Enter the state of the header that was read. */
 static int enter(struct chainhash *t, const struct chainhash_options *options)
 {
-	int error = header_apply(t, options);
+	u64 size = (u64)t->store.end << t->page_shift;
+	struct stat status;
+	int error = 0;
 
+	if (fstat(t->store.descriptor, &status))
+		return refuse(-errno, "the file cannot be looked at");
+	if (!t->store.tolerant && (u64)status.st_size < size)
+		return refuse(-EBADMSG, "the file is damaged: it is cut off (%llu bytes of %llu)",
+			      (unsigned long long)status.st_size, (unsigned long long)size);
+	set_masks(t);
+	if (options)
+		error = hash_check(t, options);
 	if (!error && t->map.wanted)
 		error = map_open(t);
 	if (error || t->map.wanted)
@@ -145,7 +140,7 @@ static int make_empty(struct chainhash *t, const struct chainhash_options *optio
 		refuse(error, "the file can't be emptied: it is being read");
 	if (!error && ftruncate(t->store.descriptor, 0))
 		error = -errno;
-	t->changed = t->store.is_new = true;
+	t->changed = true;
 	if (!error)
 		error = store_write_header(t, 0);
 	return error ? error : lock_readers_out(t->store.descriptor, false);
@@ -153,12 +148,8 @@ static int make_empty(struct chainhash *t, const struct chainhash_options *optio
 
 static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)
 {
-	int error = lock_writer(t->store.descriptor, flags & CHAINHASH_WAIT);
+	int error;
 
-	if (error == -EAGAIN)
-		refuse(error, "another handle has the file open for writing");
-	if (error)
-		return error;
 	t->store.writable = true;
 	if (flags & CHAINHASH_TRUNCATE)
 		return make_empty(t, options);
@@ -195,48 +186,86 @@ void chainhash_abandon(struct chainhash *t)
 	free(t);
 }
 
-/* A new file's name must be on the disk with it. */
-static int folder_flush(const char *path)
+/*
+ * The file's name must be on the disk with it: whoever made it may not have waited. Of a folder
+ * that we may not read all of its file system is synced.
+ */
+static int folder_flush(const struct chainhash *t, const char *path)
 {
 	char *copy = strdup(path);
 	int descriptor = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	int error = 0;
+	int error = descriptor < 0 ? -errno : 0;
 
+	if (error == -EACCES)
+		error = syncfs(t->store.descriptor) ? -errno : 0;
 	/* EINVAL: a file system whose folders cannot be waited for. */
-	if (descriptor < 0 || (fsync(descriptor) && errno != EINVAL))
-		error = refuse(-errno, "the file's folder cannot be synced");
+	else if (!error && fsync(descriptor) && errno != EINVAL)
+		error = -errno;
+	if (error)
+		refuse(error, "the file's folder cannot be synced");
 	if (descriptor >= 0)
 		close(descriptor);
 	free(copy);
 	return error;
 }
 
+/*
+ * Open the file, as its writer unless it is only to be read. 1: another file has got the name
+ * before we got the lock.
+ */
+static int open_file(struct chainhash *t, const char *path, int flags, mode_t mode)
+{
+	int how = t->read_only ? O_RDONLY : O_RDWR, descriptor, error;
+	struct stat ours, named = {.st_ino = 0};
+
+	if (flags & CHAINHASH_CREATE)
+		how |= O_CREAT;
+	if (flags & CHAINHASH_EXCLUSIVE)
+		how |= O_EXCL;
+	descriptor = t->store.descriptor = open(path, how | O_CLOEXEC, mode);
+	/* In the place of a standard stream that is closed it would get the program's messages. */
+	if (descriptor >= 0 && descriptor <= STDERR_FILENO) {
+		t->store.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		close(descriptor);
+	}
+	if (t->store.descriptor < 0)
+		return refuse(-errno, "the file cannot be opened: %s", strerror(errno));
+	if (t->read_only)
+		return 0;
+	error = lock_writer(t->store.descriptor, flags & CHAINHASH_WAIT);
+	if (error == -EAGAIN)
+		refuse(error, "another handle has the file open for writing");
+	if (error)
+		return error;
+	if (fstat(t->store.descriptor, &ours) || (stat(path, &named) && errno != ENOENT))
+		return -errno;
+	return ours.st_ino != named.st_ino || ours.st_dev != named.st_dev;
+}
+
 static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mode,
 		     const struct chainhash_options *options)
 {
-	int how = flags & CHAINHASH_READ_ONLY ? O_RDONLY : O_RDWR, error;
+	int error, tries = 1000;
 
 	t->cache_size = options->cache_size ? options->cache_size : CACHE_SIZE;
 	t->on_disk = true;
 	t->no_flush = flags & CHAINHASH_NO_FLUSH;
 	t->checksums = !(flags & CHAINHASH_NO_CHECKSUM);
 	t->read_only = flags & CHAINHASH_READ_ONLY;
-	if (flags & CHAINHASH_CREATE)
-		how |= O_CREAT;
-	if (flags & CHAINHASH_EXCLUSIVE)
-		how |= O_EXCL;
-	t->store.descriptor = open(path, how | O_CLOEXEC, mode);
-	if (t->store.descriptor < 0)
-		return refuse(-errno, "the file cannot be opened: %s", strerror(errno));
+	while ((error = open_file(t, path, flags, mode)) > 0) {
+		if (!--tries)
+			return refuse(-EAGAIN, "the file is replaced faster than we can open it");
+		close(t->store.descriptor);
+	}
+	if (error)
+		return error;
 	if (t->read_only) {
 		t->map.wanted = !(flags & (CHAINHASH_POOL | CHAINHASH_DAMAGED));
 		error = reader_settle(t);
 		return error ? error : enter(t, options);
 	}
 	error = open_writer(t, flags, options);
-	if (!error && t->store.is_new && !t->no_flush)
-		error = folder_flush(path);
-	return error;
+	return error || t->no_flush ? error : folder_flush(t, path);
 }
 
 int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t mode,
@@ -273,7 +302,7 @@ int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t
 		return error;
 	}
 	*table = t;
-	return 0;
+	return refuse(0, "%s", "");
 }
 
 int chainhash_sync(struct chainhash *t)

@@ -194,7 +194,7 @@ struct retired {
 
 struct store {
 	int descriptor;
-	bool writable, failed, is_new;
+	bool writable, failed;
 	bool tolerant; /* what can't be read counts as @lost pages, and as empty (salvage.c) */
 	u64 lost;      /* or damaged */
 	bool torn;     /* the other header is neither whole nor unwritten */
