@@ -112,7 +112,8 @@ struct chainhash_cursor {
 
 /*
  * Open the table in the file @path, or with a @path of NULL one in memory (@flags and @mode are
- * then not looked at), and store its handle in *@table. @options may be NULL. Errors:
+ * then not looked at), and store its handle in *@table. @options may be NULL. To be written is the
+ * file that has the name when its turn to be has come. Errors:
  *
  *	-EINVAL		an option or a combination of flags that is out of range, or a file that is
  *			not of this package
@@ -191,6 +192,7 @@ struct chainhash_status {
 	uint64_t sequence;		  /* number of the last sync */
 	uint64_t file_bytes;		  /* 0: a table in memory */
 	uint64_t page_reads, page_writes; /* of this handle, from and to the file */
+	uint32_t torn;			  /* one header is not whole, as chainhash_verify() notes */
 	char hash[32];			  /* "user": a function of the program's own */
 };
 

@@ -21,6 +21,7 @@ void chainhash_status(const struct chainhash *t, struct chainhash_status *status
 		.file_bytes = t->on_disk ? (u64)t->store.end << t->page_shift : 0,
 		.page_reads = t->store.reads,
 		.page_writes = t->store.writes,
+		.torn = t->store.torn,
 	};
 	memcpy(status->hash, t->hash_name, sizeof(status->hash));
 }

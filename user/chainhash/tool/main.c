@@ -55,6 +55,9 @@ struct chainhash *open_table(const struct settings *settings, const char *path, 
 	if (!(flags & CHAINHASH_READ_ONLY))
 		flags |= settings->flags;
 	error = chainhash_open(&table, path, flags, 0666, &settings->options);
+	/* A file system may have files that cannot be mapped. */
+	if (error && (flags & CHAINHASH_READ_ONLY))
+		error = chainhash_open(&table, path, flags | CHAINHASH_POOL, 0, &settings->options);
 	if (!error)
 		return table;
 	complain(0, "%s: %s", path, chainhash_message());
@@ -72,7 +75,7 @@ void progress(void *context, uint64_t done, uint64_t all)
 {
 	const struct settings *settings = context;
 
-	if (settings->quiet || !isatty(STDERR_FILENO))
+	if (settings->quiet)
 		return;
 	if (all)
 		fprintf(stderr, "\r%3u %%", (unsigned)(done * 100 / all));
@@ -82,7 +85,7 @@ void progress(void *context, uint64_t done, uint64_t all)
 
 void progress_end(const struct settings *settings)
 {
-	if (!settings->quiet && isatty(STDERR_FILENO))
+	if (!settings->quiet)
 		fprintf(stderr, "\r\033[K");
 }
 
@@ -197,7 +200,7 @@ static int command_functions(struct settings *settings, struct chainhash *table)
 
 static const struct command {
 	const char *name;
-	int (*run)(struct settings *settings, struct chainhash *table);
+	command_function *run;
 	int least, most; /* words behind the name */
 	int items;	 /* of these, behind the table's, that are bytes of a key or of data */
 	int flags;	 /* to open the table with, the first word; NONE: it opens what it needs */
@@ -251,8 +254,11 @@ int main(int argc, char **argv)
 	struct settings settings = {.quiet = false};
 	const char *name;
 
+	/* Options are options, and words are words, wherever they stand. */
+	unsetenv("POSIXLY_CORRECT");
 	if (read_arguments(&settings, argc, argv))
 		return FAILED;
+	settings.quiet |= !isatty(STDERR_FILENO);
 	if (settings.help || !settings.word_count) {
 		fputs(usage, settings.help ? stdout : stderr);
 		return settings.help ? DONE : FAILED;

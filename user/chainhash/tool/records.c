@@ -83,7 +83,7 @@ static int load_lines(struct settings *settings, FILE *file, const char *name,
 	size_t room = 0;
 	ssize_t size;
 	uint64_t number = 0;
-	int error = 0;
+	int error = 0, failure;
 
 	while (error >= 0 && (size = getline(&line, &room, file)) >= 0) {
 		number++;
@@ -95,13 +95,15 @@ static int load_lines(struct settings *settings, FILE *file, const char *name,
 		if (number % 65536 == 0)
 			progress(settings, number, 0);
 	}
+	failure = errno;
 	progress_end(settings);
 	free(line);
 	if (error == -EINVAL)
 		return complain(0, "%s: line %" PRIu64 " is no KEY<TAB>DATA", name, number);
 	if (error < 0)
 		return complain(error, "%s: line %" PRIu64, name, number);
-	return ferror(file) ? complain(-errno, "%s", name) : DONE;
+	/* It ends without an error of the file where there is no memory for a line. */
+	return feof(file) ? DONE : complain(-failure, "%s", name);
 }
 
 int command_load(struct settings *settings, struct chainhash *table)

@@ -110,7 +110,8 @@ static void print_text(const struct chainhash_status *about,
 	printf(" fill: %.1f records a bucket, %.1f%% of %" PRIu64 " bytes of pages\n",
 	       (double)about->records / (double)about->buckets,
 	       100 * (double)about->record_bytes / (double)found->page_bytes, found->page_bytes);
-	printf(" file: %" PRIu64 " bytes\n", about->file_bytes);
+	printf(" file: %" PRIu64 " bytes%s\n", about->file_bytes,
+	       about->torn ? "; one header is torn: the state before counts" : "");
 }
 
 static void print_as_json(const struct chainhash_status *about,
@@ -137,6 +138,7 @@ static void print_as_json(const struct chainhash_status *about,
 		{"big", found->big},
 		{"page_bytes", found->page_bytes},
 		{"freedom", expected->freedom},
+		{"torn", about->torn},
 	};
 	unsigned last = last_row(found, expected);
 

@@ -25,22 +25,16 @@ struct settings {
 	char **words;		      /* after the command's name */
 	int word_count;
 	struct chainhash_item items[2]; /* the words that are a key and data */
-	uint64_t problems;		/* that were listed */
+	uint64_t listed, notes;		/* problems, with the mere notes among them */
 };
 
 /*
  * The commands: each gives a status. The table is open as main.c says; if the status is DONE, it is
  * synced then.
  */
-int command_load(struct settings *settings, struct chainhash *table);
-int command_dump(struct settings *settings, struct chainhash *table);
-int command_get(struct settings *settings, struct chainhash *table);
-int command_put(struct settings *settings, struct chainhash *table);
-int command_delete(struct settings *settings, struct chainhash *table);
-int command_stat(struct settings *settings, struct chainhash *table);
-int command_tune(struct settings *settings, struct chainhash *table);
-int command_verify(struct settings *settings, struct chainhash *table);
-int command_repair(struct settings *settings, struct chainhash *table);
+typedef int command_function(struct settings *settings, struct chainhash *table);
+command_function command_load, command_dump, command_get, command_put, command_delete;
+command_function command_stat, command_tune, command_verify, command_repair;
 
 /* Words for CHAINHASH_SPLIT_..., and NULL. */
 extern const char *const split_names[];

@@ -55,40 +55,36 @@ static int each_record(struct source *source, struct chainhash *to, bool put)
 	return error;
 }
 
-/* Measure one choice in the file @path, which is emptied first. */
-static int measure(const struct settings *settings, struct source *source, const char *path,
+/* Measure one choice in the file @path, which is emptied first. Gives a status. */
+static int measure(struct settings *settings, struct source *source, const char *path,
 		   struct choice *choice)
 {
-	struct chainhash_options options = settings->options;
 	struct chainhash_status about;
 	struct chainhash *table;
 	double begin = cpu_seconds();
 	int error;
 
-	options.bucket_size = choice->bucket_size;
-	options.fill_factor = choice->fill_factor;
-	error = chainhash_open(&table, path,
-			       CHAINHASH_CREATE | CHAINHASH_TRUNCATE | CHAINHASH_NO_FLUSH, 0600,
-			       &options);
-	if (error)
-		return error;
+	settings->options.bucket_size = choice->bucket_size;
+	settings->options.fill_factor = choice->fill_factor;
+	table = open_table(settings, path,
+			   CHAINHASH_CREATE | CHAINHASH_TRUNCATE | CHAINHASH_NO_FLUSH);
+	if (!table)
+		return FAILED;
 	error = each_record(source, table, true);
 	if (!error)
 		error = chainhash_sync(table);
 	choice->create = cpu_seconds() - begin;
 	chainhash_abandon(table);
-	if (error)
-		return error;
 	begin = cpu_seconds();
-	error = chainhash_open(&table, path, CHAINHASH_READ_ONLY, 0, NULL);
-	if (error)
-		return error;
+	table = error ? NULL : open_table(settings, path, CHAINHASH_READ_ONLY);
+	if (!table)
+		return error ? complain(error, "%s", path) : FAILED;
 	error = each_record(source, table, false);
 	choice->read = cpu_seconds() - begin;
 	chainhash_status(table, &about);
 	choice->file_bytes = about.file_bytes;
 	chainhash_close(table);
-	return error;
+	return error ? complain(error, "%s", path) : DONE;
 }
 
 /* The quickest of those whose file is at most a quarter larger than the smallest. */
@@ -142,22 +138,22 @@ static void print_choices(const struct settings *settings, const struct choice *
 		       source->records, (double)source->bytes / (double)source->records);
 	for (size_t i = 0; i < count; i++) {
 		const struct choice *c = &choices[i];
-		const char *comma = i ? ",\n" : "";
 
+		printf(settings->json ? "  {\"bucket_size\": %u, \"fill_factor\": %u, "
+					"\"create_ns\": %.1f, \"read_ns\": %.1f, \"bytes\": %.3f"
+				      : "%7u %5u %7.0f %7.0f %6.2f",
+		       c->bucket_size, c->fill_factor, c->create * each, c->read * each,
+		       (double)c->file_bytes * a_byte);
 		if (settings->json)
-			printf("%s  {\"bucket_size\": %u, \"fill_factor\": %u, \"create_ns\": %.1f, "
-			       "\"read_ns\": %.1f, \"bytes\": %.3f, \"best\": %s}",
-			       comma, c->bucket_size, c->fill_factor, c->create * each,
-			       c->read * each, (double)c->file_bytes * a_byte,
-			       c == best ? "true" : "false");
+			printf(", \"best\": %s}", c == best ? "true" : "false");
 		else
-			printf("%7u %5u %7.0f %7.0f %6.2f%s\n", c->bucket_size, c->fill_factor,
-			       c->create * each, c->read * each, (double)c->file_bytes * a_byte,
-			       c == best ? "  <-" : "");
+			puts(c == best ? "  <-" : "");
+		if (settings->json && i + 1 < count)
+			puts(",");
 	}
-	printf("%s", settings->json ? "]}\n"
-				    : "fill 0: by bytes. <- the quickest whose file is not 25%"
-				      " larger than the smallest\n");
+	puts(settings->json ? "]}"
+			    : "fill 0: by bytes. <- the quickest whose file is not 25% larger than"
+			      " the smallest");
 }
 
 static int measure_all(struct settings *settings, struct source *source)
@@ -166,23 +162,22 @@ static int measure_all(struct settings *settings, struct source *source)
 	size_t count = list_choices(choices, source->bytes / source->records);
 	const char *folder = getenv("TMPDIR");
 	char path[4096];
-	int error = 0, descriptor;
+	int status = DONE, descriptor;
 
 	snprintf(path, sizeof(path), "%s/chainhash-tune.XXXXXX", folder ? folder : "/tmp");
 	descriptor = mkstemp(path);
 	if (descriptor < 0)
 		return complain(-errno, "%s", path);
 	close(descriptor);
-	for (size_t i = 0; i < count && !error; i++) {
+	for (size_t i = 0; i < count && !status; i++) {
 		progress(settings, i, count);
-		error = measure(settings, source, path, &choices[i]);
+		status = measure(settings, source, path, &choices[i]);
 	}
 	progress_end(settings);
 	unlink(path);
-	if (error)
-		return complain(error, "%s", path);
-	print_choices(settings, choices, count, source);
-	return DONE;
+	if (!status)
+		print_choices(settings, choices, count, source);
+	return status;
 }
 
 int command_tune(struct settings *settings, struct chainhash *table)
