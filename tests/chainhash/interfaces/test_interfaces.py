@@ -96,6 +96,7 @@ def test_install(plain, tmp_path):
     run("make", "-s", "-C", PACKAGE, f"O={plain}", "install", "PREFIX=/usr", f"DESTDIR={tmp_path}")
     config = (tmp_path / "usr/lib/pkgconfig/chainhash.pc").read_text()
     assert "libdir=${prefix}/lib" in config and "-lchainhash" in config
+    assert config.startswith("prefix=/usr\n")
     include, lib = tmp_path / "usr/include", tmp_path / "usr/lib"
     source = "#include <chainhash.h>\nint main() { struct chainhash *t; return chainhash_open(&t, 0, 0, 0, 0) || chainhash_close(t); }\n"
     for compiler, name in (("gcc", "main.c"), ("g++", "main.cc")):
