@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ndbm.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,6 +118,23 @@ static void check_exit(void)
 	dbm_close(db);
 }
 
+/* A new database that cannot be written: dbm_error() has the errno. */
+static void check_full_disk(void)
+{
+	struct rlimit limit = {5000, 5000};
+	pid_t process = fork();
+	int status;
+	DBM *db;
+
+	if (!process) {
+		signal(SIGXFSZ, SIG_IGN);
+		assert(!setrlimit(RLIMIT_FSIZE, &limit));
+		db = dbm_open("full", O_RDWR | O_CREAT, 0600);
+		_exit(!db || dbm_error(db) != EFBIG);
+	}
+	assert(waitpid(process, &status, 0) == process && !status);
+}
+
 static void check_dbm(void)
 {
 	char room[32];
@@ -138,6 +157,7 @@ int main(void)
 {
 	check_ndbm();
 	check_exit();
+	check_full_disk();
 	check_dbm();
 	puts("ok");
 	return 0;

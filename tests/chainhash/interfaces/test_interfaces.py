@@ -46,6 +46,49 @@ def test_interfaces(sanitized, tmp_path):
         print(run(target, cwd=tmp_path, env=environment))
 
 
+DBM_IN_CPP = """
+#include <dbm.h>
+int main() { char key[] = "key"; datum item = {key, 3}; return dbminit("t") || store(item, item) || !fetch(item).dptr || dbmclose(); }
+"""
+
+
+def test_dbm_in_cpp(plain, tmp_path):
+    (tmp_path / "main.cc").write_text(DBM_IN_CPP)
+    flags = ["-Wall", "-Wextra", "-Werror", f"-I{PACKAGE / 'include' / 'chainhash'}"]
+    libraries = [plain / "libchainhash_ndbm.a", plain / "libchainhash.a"]
+    run("g++", *flags, tmp_path / "main.cc", *libraries, "-o", tmp_path / "main")
+    run(tmp_path / "main", cwd=tmp_path)
+
+
+PYTHON_WITH_ERRORS = """
+import chainhash_dbm, errno
+with chainhash_dbm.open('pairs', 'c') as db:
+    for call in (lambda: db.__setitem__('a', bytes(2**31)), lambda: db[bytes(2**31)], lambda: 'a' in db):
+        try:
+            print(call())
+        except chainhash_dbm.error as error:
+            print(errno.errorcode[error.errno])
+    for i in range(2000):
+        db[str(i)] = b'v' * 50
+with open('pairs.pag', 'r+b') as file:
+    file.seek(60000)
+    file.write(bytes([file.read(1)[0] ^ 1]))
+with chainhash_dbm.open('pairs') as db:
+    for call in (lambda: len(db), lambda: db.keys(), lambda: [db[str(i)] for i in range(2000)]):
+        try:
+            print(len(call()))
+        except chainhash_dbm.error as error:
+            print(errno.errorcode[error.errno])
+"""
+
+
+def test_python_hears_of_errors(plain, tmp_path):
+    """A value that is too large is refused, and a damaged page is not the end of the keys, nor a missing one."""
+    environment = {**os.environ, "CHAINHASH_LIBRARY": str(plain), "PYTHONPATH": str(PACKAGE / "python")}
+    said = run(sys.executable, "-c", PYTHON_WITH_ERRORS, cwd=tmp_path, env=environment).split()
+    assert said == ["EMSGSIZE", "EMSGSIZE", "False", *["EBADMSG"] * 3]
+
+
 PYTHON_ON_A_FULL_DISK = """
 import chainhash_dbm, resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

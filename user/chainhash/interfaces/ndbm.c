@@ -86,8 +86,8 @@ DBM *dbm_open(const char *name, int flags, mode_t mode)
 		return NULL;
 	}
 	/* A new database is there for readers from now on. */
-	if ((flags & (O_CREAT | O_TRUNC)) && chainhash_sync(db->table))
-		db->error = EIO;
+	if (flags & (O_CREAT | O_TRUNC))
+		db->error = -chainhash_sync(db->table);
 	db->owner = getpid();
 	pthread_mutex_lock(&list_lock);
 	db->next = list;

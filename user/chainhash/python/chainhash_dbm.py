@@ -14,6 +14,7 @@ take_the_place_of_ndbm() makes `dbm.ndbm` this module where Python was built wit
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import sys
 import types
@@ -71,6 +72,8 @@ def _bytes(value: str | bytes | bytearray, what: str) -> bytes:
 
 
 def _datum(value: bytes) -> _Datum:
+    if len(value) >= 2**31:
+        raise error(errno.EMSGSIZE, os.strerror(errno.EMSGSIZE))
     return _Datum(ctypes.cast(ctypes.c_char_p(value), ctypes.c_void_p), len(value))
 
 
@@ -91,6 +94,9 @@ class _Database(MutableMapping[str | bytes, str | bytes]):
         return self._handle
 
     def _taken(self, datum: _Datum) -> bytes | None:
+        """What a call has found; of all its errors only that there is none is None."""
+        if datum.dptr is None and ctypes.get_errno() != errno.ENOENT:
+            raise _failed()
         return None if datum.dptr is None else ctypes.string_at(datum.dptr, datum.dsize)
 
     def __getitem__(self, key: str | bytes) -> bytes:
@@ -110,7 +116,7 @@ class _Database(MutableMapping[str | bytes, str | bytes]):
         if not _library.dbm_delete(self._open(), _datum(wanted)):
             return
         failed = _failed()
-        raise KeyError(key) if failed.errno == 2 else failed
+        raise KeyError(key) if failed.errno == errno.ENOENT else failed
 
     def _every_key(self) -> Iterator[bytes]:
         key = self._taken(_library.dbm_firstkey(self._open()))

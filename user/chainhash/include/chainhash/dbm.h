@@ -9,6 +9,10 @@
 
 #include "ndbm.h" /* datum */
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NULLKEY(key) ((key).dptr == NULL)
 
 /* 0 or -1, and errno says why: also of store() and delete(). Opening closes what was open. */
@@ -22,6 +26,8 @@ datum nextkey(datum key); /* @key is the one handed out last */
 int store(datum key, datum content);
 #ifndef __cplusplus
 int delete (datum key);
+#else
+}
 #endif
 
 #endif

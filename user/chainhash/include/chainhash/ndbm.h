@@ -12,8 +12,9 @@
  *	  was opened.
  *	- One process at a time may have a database open for writing: EAGAIN for others. Readers
  *	  stay with the state that they opened.
- *	- While firstkey and nextkey go over the keys, the key at hand may be deleted or
- *	  stored again.
+ *	- While firstkey and nextkey go over the keys, the key at hand may be deleted, or
+ *	  stored again with no more data; longer data may have keys met twice or not at all.
+ *	- Where NAME.dir cannot be opened, a NAME.pag that was made for it stays.
  */
 #ifndef CHAINHASH_NDBM_H
 #define CHAINHASH_NDBM_H
