@@ -46,10 +46,10 @@ def build(kind: str, *settings: str, goals: tuple[str, ...] = ("all",)) -> Path:
 
 def program(library: Path, name: str, flags: str, *more: str, compiler: str = "gcc") -> Path:
     """A test program linked with all objects of the library, hidden names included."""
-    target = library / name
+    target = library / Path(name).name
     sources = [TESTS / f"{name}.c", TESTS / "model.c"]
     objects = sorted((library / "lib").rglob("*.o"))
-    includes = [f"-I{PACKAGE / 'include'}", f"-I{PACKAGE / 'lib'}"]
+    includes = [f"-I{TESTS}", f"-I{PACKAGE / 'include'}", f"-I{PACKAGE / 'lib'}"]
     with (library / ".lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         run(*compiler.split(), "-std=gnu11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-Wall", "-Wextra", "-Werror",

@@ -1,0 +1,35 @@
+"""What chainhash.h promises of single calls, each in a process of its own: calls.c says which."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.chainhash.package import SANITIZED, program, run
+
+WRAPPED = ("malloc", "calloc", "realloc", "open64", "fcntl64", "fsync", "syncfs")
+CHECKS = (
+    "constructor",
+    "first header",
+    "standard descriptors",
+    "scan that replaces",
+    "refresh of another process",
+    "get of own bytes",
+    "without memory",
+    "replaced file",
+    "claimed size",
+    "message",
+    "folder",
+    "unreadable folder",
+    "unknown function",
+)
+
+
+@pytest.fixture(scope="module")
+def calls(sanitized):
+    return program(sanitized, "calls/calls", SANITIZED, "-Wl," + ",".join(f"--wrap={name}" for name in WRAPPED))
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("check", CHECKS)
+def test_single_calls(calls, tmp_path, check):
+    run(calls, tmp_path, check)
