@@ -89,7 +89,7 @@ $(HOSTED_O)/powercut: $(HOSTED_POWERCUT) $(HOSTED_O)/libhosted.a
 HOSTED_PACKAGE := $(HOSTED_O)/package
 HOSTED_PACKAGE_THERE := $(if $(filter /%,$(HOSTED_O)),,../../)$(HOSTED_PACKAGE)
 HOSTED_CALLS := open64=table_open close=table_close pread64=table_pread pwritev64=table_pwritev fdatasync=table_fdatasync \
-	fsync=table_fsync ftruncate64=table_ftruncate fstat64=table_fstat stat64=table_stat fcntl64=table_fcntl
+	fsync=table_fsync ftruncate64=table_ftruncate fstat64=table_fstat stat64=table_stat lseek64=table_lseek fcntl64=table_fcntl
 HOSTED_TABLE := $(patsubst %.c,$(HOSTED_O)/%.o,$(wildcard hosted/powercut/chainhash/*.c)) $(HOSTED_O)/tests/chainhash/model.o
 HOSTED_TABLE_HOST := $(HOSTED_O)/hosted/powercut/chainhash/table.o $(HOSTED_O)/tests/chainhash/model.o
 $(HOSTED_TABLE_HOST): HOSTED_CFLAGS = -std=gnu11 -O1 -g -Wall -Wextra -D_GNU_SOURCE $(HOSTED_SANITIZE) -I. -Iuser/chainhash/include \
@@ -99,7 +99,7 @@ package:
 	$(Q)$(MAKE) -s -C user/chainhash O=$(HOSTED_PACKAGE_THERE) CC=$(HOSTED_CC) CFLAGS="-O1 -g $(HOSTED_SANITIZE)" \
 		$(HOSTED_PACKAGE_THERE)/libchainhash.a
 $(HOSTED_PACKAGE)/libchainhash.a: package ;
-$(HOSTED_PACKAGE)/redirected.o: $(HOSTED_PACKAGE)/libchainhash.a
+$(HOSTED_PACKAGE)/redirected.o: $(HOSTED_PACKAGE)/libchainhash.a hosted/hosted.mk
 	$(Q)objcopy $(foreach call,$(HOSTED_CALLS),--redefine-sym $(call)) $(HOSTED_PACKAGE)/libchainhash.o $@
 $(HOSTED_O)/chainhash_cuts: $(HOSTED_TABLE) $(HOSTED_PACKAGE)/redirected.o $(filter-out %/main.o,$(HOSTED_POWERCUT)) $(HOSTED_O)/libhosted.a
 	@echo "  LINK    $@"

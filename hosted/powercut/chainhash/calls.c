@@ -17,6 +17,7 @@ int table_fsync(int descriptor);
 int table_ftruncate(int descriptor, loff_t size);
 int table_fstat(int descriptor, void *status);
 int table_stat(const char *path, void *status);
+s64 table_lseek(int descriptor, loff_t offset, int whence);
 int table_fcntl(int descriptor, int command, ...);
 
 /* As the C library tells of an error. */
@@ -77,6 +78,11 @@ int table_fstat(int descriptor, void *status)
 int table_stat(const char *path, void *status)
 {
 	return (int)result_of(sys_newfstatat(AT_FDCWD, path, status, 0));
+}
+
+s64 table_lseek(int descriptor, loff_t offset, int whence)
+{
+	return result_of(sys_lseek(descriptor, offset, whence));
 }
 
 int table_fcntl(int descriptor, int command, ...)
