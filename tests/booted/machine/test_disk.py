@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+from pathlib import Path
 
 import pytest
 
 from lab.guest import image
+from tests.musl import static_program
 
 MEGABYTES = 16
 
@@ -304,3 +306,10 @@ def test_a_disk_becomes_read_only_once_nobody_writes_to_it(cw_run, tmp_path):
     ]
     clean, report = image.check(tmp_path / "extra")
     assert clean, report
+
+
+def test_who_reads_the_device_beside_a_writer_of_a_file_does_no_harm(cw_run, tmp_path):
+    """A read of a block that a file has just got must not put what the disk has there into the file."""
+    program = static_program(tmp_path / "beside", Path(__file__).parent / "beside.c")
+    result = cw_run(["/root/beside"], root="ext2", smp=4, debug=False, add=[f"{program}:/root/beside"], timeout=240)
+    assert result.output.split() == [b"wrong:", b"0"]

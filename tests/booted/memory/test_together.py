@@ -9,7 +9,7 @@ import pytest
 from lab.base import offspring
 from tests.musl import static_program
 
-PARTS = 12
+PARTS = 13
 
 
 @pytest.fixture(scope="session")

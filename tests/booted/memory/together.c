@@ -390,6 +390,37 @@ static void sleeper_runs_while_its_waker_computes(void)
 	CHECK(missed < ROUNDS / 2);
 }
 
+/* ---- timers -----------------------------------------------------------------------------------
+ */
+
+static volatile int over;
+
+static void *set_often(__attribute__((unused)) void *nothing)
+{
+	const struct itimerval later = {.it_value.tv_sec = 1000};
+
+	while (!over)
+		setitimer(ITIMER_REAL, &later, NULL);
+	return NULL;
+}
+
+/* The timer of a process goes from CPU to CPU with who sets it; those of sleepers stand in the same
+ * lists. */
+static void timer_is_set_by_all(void)
+{
+	pthread_t threads[3];
+
+	over = 0;
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, set_often, NULL);
+	for (int round = 0; round < 3 * ROUNDS; round++)
+		usleep(500);
+	over = 1;
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+}
+
 /* ---- all --------------------------------------------------------------------------------------
  */
 
@@ -413,6 +444,7 @@ static const struct {
 	PART(stores_behind_a_fork_are_not_the_childs),
 	PART(stores_behind_a_write_back_are_kept),
 	PART(sleeper_runs_while_its_waker_computes),
+	PART(timer_is_set_by_all),
 };
 
 int main(int argc, char **argv)
