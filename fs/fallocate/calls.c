@@ -2,7 +2,6 @@
  * calls.c - fallocate(2). What it means for a file its file system knows.
  */
 #include "fs/calls/calls.h"
-#include "fs/fallocate/fallocate.h"
 #include "fs/inode/attributes.h"
 
 /* All that fallocate(2) knows; of the kinds of it at most one is asked for. */

@@ -1,7 +1,6 @@
 /*
  * tmpfs.c - space for tmpfs's files: a page that was reserved is dirty, and so no hole.
  */
-#include "fs/fallocate/fallocate.h"
 #include "fs/inode/times.h"
 #include "fs/tmpfs/pages.h"
 #include "mm/cache/page_lookup.h"

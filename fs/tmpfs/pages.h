@@ -31,3 +31,9 @@ extern const struct address_space_operations tmpfs_page_operations;
 /* As inode_operations has it. Without a lock: what is data may change at any moment anyway. */
 int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found);
 int tmpfs_truncate(struct inode *inode, loff_t size);
+#ifdef CONFIG_FALLOCATE
+/* As inode_operations has it: of [@offset, @offset + @length) every page exists afterwards, or with
+ * FALLOC_FL_PUNCH_HOLE none. -ENOSPC: then what was taken behind the end is given back. -EINTR: a
+ * signal ended it. inode->lock held for writing; sleeps. fs/fallocate/tmpfs.c */
+int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length);
+#endif

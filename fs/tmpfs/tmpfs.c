@@ -13,7 +13,6 @@
  */
 
 #include "fs/devfs/special.h"
-#include "fs/fallocate/fallocate.h"
 #include "fs/regular/file_io.h"
 #include "fs/inode/permission.h"
 #include "fs/path/lockless/component.h"

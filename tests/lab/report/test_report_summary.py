@@ -109,7 +109,7 @@ def test_nothing_is_called_whole_or_full_that_is_not(tmp_path):
     few = plausible_results.sections(tmp_path / "r", ["lever-table2"], seeds=1)[0]
     assert words.extent(few) == "whole loads; 3 of 9 runs"
     part = plausible_results.sections(tmp_path / "p", ["lever-table2"], full=False)[0]
-    assert words.extent(part) == "demonstration: figures, no verdicts; all 6 runs"
+    assert words.extent(part) == "demonstration: figures, no verdicts; all 3 runs"
     for one in (few, part):
         assert "full size" not in plain([one])
     some = section(tmp_path / "s", change=lambda store: store.plan({use: cell.id for use, cell in store.cells("sample", "reduced") if use.seed in (2, 4)}))  # fmt: skip
