@@ -255,8 +255,10 @@ pte_t *mmu_walk(struct mmu_root *root, u64 address, enum mmu_tables tables)
 		if (!*entry) {
 			struct page *page = tables == MMU_MAKE ? new_table() : NULL;
 
-			if (!page)
+			if (!page) {
+				root->hole = BIT(shift);
 				return NULL;
+			}
 			page->table_parent = entry;
 			list_add(&page->table_list, &root->tables);
 			*entry = page_to_phys(page) | PTE_PRESENT | PTE_WRITE | PTE_USER;
