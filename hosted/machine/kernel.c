@@ -87,6 +87,8 @@ u64 rng_next(struct rng *rng)
 
 static struct rng kernel_rng = {1};
 
+bool random_fixed; /* no seed= here: what is drawn comes of the test's own seed anyway */
+
 u64 random_u64(void)
 {
 	return rng_next(&kernel_rng);
