@@ -57,6 +57,9 @@ struct block_device {
 	atomic64_t writes_done, writes_flushed; /* writes completed; those before the last flush */
 };
 
+/* -EIO, once, if a write of the buffer cache has failed of which nobody was told; else 0. */
+int block_take_error(struct block_device *device);
+
 /* Make @device known; /dev/NAME exists from now on. Devices do not go away. */
 void register_block_device(struct block_device *device);
 /* By @name, "vda" or "/dev/vda", or if that is NULL by number; NULL. */

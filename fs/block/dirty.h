@@ -80,8 +80,6 @@ int sync_dirty_buffer(struct buffer *buffer); /* write and wait: 0 or -EIO */
  * failed meanwhile. */
 enum writeback_sync_modes { WB_SYNC_NONE, WB_SYNC_ALL };
 int sync_buffers(struct block_device *device, enum writeback_sync_modes mode);
-/* -EIO, once, if a write to @device has failed of which nobody was told; else 0. */
-int block_take_error(struct block_device *device);
 void sync_fresh_buffers(void); /* write what is RANK_FRESH, and wait */
 /* What is on the disk: as long as the stamp is good (0 never is) no metadata has been written since
  * it was taken. So what was made and taken back in between never was on a disk. */

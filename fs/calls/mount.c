@@ -2,7 +2,6 @@
  * mount.c - the calls that mount and unmount file systems, and that write them out.
  */
 #include "fs/block/block.h"
-#include "fs/block/dirty.h"
 #include "fs/calls/calls.h"
 #include "fs/start.h"
 

@@ -177,9 +177,9 @@ s64 sys_kill(int pid, int signo)
 	int result = -ESRCH;
 
 	guard(spinlock_irq, &process_lock);
-	const struct task *thread = pid > 0 ? task_find(pid) : NULL;
-	if (thread)
-		pid = thread->process->pid;
+	const struct process *one = pid > 0 ? process_find_or_self(pid) : NULL;
+	if (one)
+		pid = one->pid;
 	list_for_each_entry(process, &process_list, all_link) {
 		if (!process_is_meant(process, pid) ||
 		    (pid == -1 && (process == init_process || process == current->process)))

@@ -144,7 +144,7 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 	area.flags |= swap_area_flags(mm);
 	area.start = (u64)TRY(choose_address(mm, address, length, map_flags));
 	area.end = area.start + length;
-	u64 there = area_pages(mm, area.start, area.end);
+	u64 there = map_flags & MAP_FIXED ? area_pages(mm, area.start, area.end) : 0;
 	if (!may_expand(mm, (length >> PAGE_SHIFT) - there, area.flags))
 		return -ENOMEM;
 	if (there)

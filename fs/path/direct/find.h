@@ -203,7 +203,7 @@ static __always_inline enum direct_result direct_arrive(struct lockless_walk *wa
 	/* Still? Neither is void now, so what was read meanwhile is of one moment in which both
 	 * were true. */
 	if (unlikely(!direct_allows(entry)) || unlikely(!direct_counts(READ_ONCE(from->version))) ||
-	    unlikely(use_mounted(dentry))) /* something is mounted there */
+	    unlikely(use_not_plain(dentry))) /* mounted on, or gone */
 		return DIRECT_UNKNOWN;
 #ifdef CONFIG_DCACHE_FASTPATH_MISS
 	return DIRECT_UNKNOWN;

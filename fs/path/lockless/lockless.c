@@ -177,10 +177,9 @@ static noinline const char *step_slowly(struct lockless_walk *walk, const struct
 	if (!child)
 		return NULL;
 	struct inode *inode = READ_ONCE(child->inode);
-	if (!inode || read_seqcount_retry(&child->sequence, sequence) ||
-	    !lockless_still_there(walk))
+	if (!inode || use_not_plain(child) & D_UNHASHED ||
+	    read_seqcount_retry(&child->sequence, sequence) || !lockless_still_there(walk))
 		return NULL;
-	use_mounted(child);
 	if (S_ISLNK(READ_ONCE(inode->mode)) && (*next || (walk->flags & LOOKUP_FOLLOW)))
 		return follow_link(walk, inode, next);
 	return enter(walk, child) ? next : NULL;
@@ -213,7 +212,7 @@ static __always_inline enum stop why_none(const struct found *child)
 	if (d_is_numbered(child->dentry) ||
 	    read_seqcount_retry(&child->dentry->sequence, child->sequence))
 		return UNKNOWN;
-	use_mounted(child->dentry);
+	use_not_plain(child->dentry);
 	return ABSENT;
 }
 
@@ -232,7 +231,7 @@ static __always_inline enum stop find_last(const struct dentry *dentry, u32 sequ
 	child->inode = READ_ONCE(child->dentry->inode);
 	if (unlikely(!child->inode))
 		return why_none(child);
-	if (unlikely(use_mounted(child->dentry)))
+	if (unlikely(use_not_plain(child->dentry)))
 		return NOT_SIMPLE;
 	if (unlikely(S_ISLNK(READ_ONCE(child->inode->mode))) && (flags & LOOKUP_FOLLOW))
 		return NOT_SIMPLE;
@@ -293,7 +292,7 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 			stop = why_none(&child);
 			break;
 		}
-		if (unlikely(use_mounted(child.dentry)) || unlikely(may_search(child.inode))) {
+		if (unlikely(use_not_plain(child.dentry)) || unlikely(may_search(child.inode))) {
 			stop = NOT_SIMPLE;
 			break;
 		}

@@ -74,15 +74,16 @@ static __always_inline bool lockless_still_there(const struct lockless_walk *wal
 	return !read_seqcount_retry(&walk->path.dentry->sequence, walk->sequence);
 }
 
-/* Used now, which is written down only where it does not stand yet: may something be mounted on
- * @dentry? */
-static __always_inline bool use_mounted(struct dentry *dentry)
+/* Used now, which is written down only where it does not stand yet. D_MOUNTED: something may be
+ * mounted on @dentry; D_UNHASHED: it has left the table. Who stood on it in its chain finds it even
+ * then, with a sequence that does not change any more, and an inode that is on its way out. */
+static __always_inline unsigned use_not_plain(struct dentry *dentry)
 {
 	if (likely(data_race(dentry->flags_and_referenced) == D_PLAIN))
-		return false;
+		return 0;
 	if (!READ_ONCE(dentry->referenced))
 		WRITE_ONCE(dentry->referenced, 1);
-	return READ_ONCE(dentry->flags) & D_MOUNTED;
+	return READ_ONCE(dentry->flags) & (D_MOUNTED | D_UNHASHED);
 }
 
 #endif

@@ -390,6 +390,30 @@ RING_PROGRAM(lockless_evict, world_ext2, 60)
 	world_unmount();
 }
 
+/* Who has it open has a reference to its dentry, which therefore leaves the table with its inode. */
+static void rename_and_remove_open(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		make_file("/mnt/d/new");
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/d/new", AT_FDCWD, "/mnt/d/file", 0), 0);
+		struct file *file = open_path("/mnt/d/file", O_RDONLY, 0);
+		CHECK_EQUAL(sys_unlinkat(AT_FDCWD, "/mnt/d/file", 0), 0);
+		fput(file);
+	}
+}
+
+RING_PROGRAM(lockless_evict_open, world_ext2, 60)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	task_start(see_it_whole, NULL);
+	task_start(see_it_whole, NULL);
+	task_start(rename_and_remove_open, NULL);
+	ring_run();
+	world_unmount();
+}
+
 /* ---- symbolic links --------------------------------------------------------------------------- */
 
 static void replace_link(void *unused)

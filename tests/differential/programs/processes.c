@@ -150,19 +150,15 @@ SCENARIO(process_groups)
 	wait(NULL);
 }
 
-static void *wait_for_byte(void *end)
-{
-	char byte = (char)syscall(SYS_gettid);
-
-	return (void *)(long)read(*(int *)end, &byte, 1);
-}
-
 static volatile pid_t second;
 
-static void *tell_number(void *end)
+/* Until the pipe's other end is closed. */
+static void *tell_number_and_wait(void *end)
 {
+	char byte;
+
 	second = (pid_t)syscall(SYS_gettid);
-	return wait_for_byte(end);
+	return (void *)(long)read(*(int *)end, &byte, 1);
 }
 
 /* A thread's number stands for its process. */
@@ -174,7 +170,7 @@ SCENARIO(calls_take_the_number_of_a_thread)
 
 	pipe(ends);
 	signal(SIGUSR1, count_signal);
-	pthread_create(&thread, NULL, tell_number, &ends[0]);
+	pthread_create(&thread, NULL, tell_number_and_wait, &ends[0]);
 	while (!second)
 		pause_ms(1);
 	T(kill(second, 0));

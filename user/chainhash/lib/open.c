@@ -238,7 +238,7 @@ static int open_file(struct chainhash *t, const char *path, int flags, mode_t mo
 	if (error)
 		return error;
 	if (fstat(t->store.descriptor, &ours) || (stat(path, &named) && errno != ENOENT))
-		return -errno;
+		return refuse(-errno, "the file cannot be looked at");
 	return ours.st_ino != named.st_ino || ours.st_dev != named.st_dev;
 }
 

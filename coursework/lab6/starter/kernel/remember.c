@@ -81,7 +81,7 @@ static bool arrive(struct lockless_walk *walk, const struct path *place)
 	u32 sequence = read_seqcount_begin(&dentry->sequence);
 	struct inode *inode = smp_load_acquire(&dentry->inode);
 
-	if (!inode || use_mounted(dentry) ||
+	if (!inode || use_not_plain(dentry) ||
 	    (S_ISLNK(READ_ONCE(inode->mode)) && (walk->flags & LOOKUP_FOLLOW)))
 		return false;
 	walk->path = *place;
