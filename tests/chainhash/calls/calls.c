@@ -372,6 +372,45 @@ static void check_unknown_function(void)
 	close(descriptor);
 }
 
+static void expect_numbers(int flags, uint32_t count, size_t size)
+{
+	struct chainhash *table = open_table(flags, NULL);
+	struct chainhash_item data;
+	unsigned problems = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct chainhash_item key = {&i, sizeof(i)};
+
+		CHECK(!chainhash_get(table, key, &data) && data.size == size);
+	}
+	CHECK(!chainhash_verify(table, count_problem, NULL, &problems) && !problems);
+	chainhash_close(table);
+}
+
+/* As if all pages up to the fourth gigabyte were in use already; those between are a hole. */
+static void check_past_four_gigabytes(void)
+{
+	static const u64 border = 1ULL << 32;
+	static const uint32_t count = 20000;
+	struct chainhash *table = open_table(CHAINHASH_CREATE, NULL);
+	struct stat file;
+
+	put_numbers(table, 100, 100);
+	CHECK(!chainhash_sync(table));
+	table->store.end = (u32)(border >> table->page_shift) - 100;
+	put_numbers(table, count, 100);
+	chainhash_close(table);
+	CHECK(!stat(path, &file) && (u64)file.st_size > border + 1000000 &&
+	      file.st_blocks < (1 << 30) / 512);
+	expect_numbers(CHAINHASH_READ_ONLY, count, 100);
+	expect_numbers(CHAINHASH_READ_ONLY | CHAINHASH_POOL, count, 100);
+	table = open_table(0, NULL); /* which knows the hole to be free */
+	put_numbers(table, count / 2, 50);
+	put_numbers(table, count, 60);
+	chainhash_close(table);
+	expect_numbers(CHAINHASH_READ_ONLY, count, 60);
+}
+
 static const struct check {
 	const char *name;
 	void (*run)(void);
@@ -389,6 +428,7 @@ static const struct check {
 	{"folder", check_folder},
 	{"unreadable folder", check_unreadable_folder},
 	{"unknown function", check_unknown_function},
+	{"past four gigabytes", check_past_four_gigabytes},
 };
 
 int main(int argc, char **argv)

@@ -21,6 +21,7 @@ CHECKS = (
     "folder",
     "unreadable folder",
     "unknown function",
+    "past four gigabytes",
 )
 
 
