@@ -284,7 +284,7 @@ def _table(section: Section, measure: Measure) -> Table:
                 )  # fmt: skip
             )
     if section.judged:
-        rows = _with_verdicts(rows, experiment)
+        rows = _with_verdicts(rows, experiment, measure)
     return Table(measure, rows, [place.name for place in without])
 
 
@@ -292,15 +292,23 @@ def _name(row: Row) -> str:
     return f"{row.kernel}, {row.place.name}"
 
 
-def _with_verdicts(rows: list[Row], experiment: Experiment) -> list[Row]:
+def _with_verdicts(rows: list[Row], experiment: Experiment, measure: Measure) -> list[Row]:
     """Those with a number of the paper's, judged together: they are the comparisons of one table."""
     references = {row.place: row.ours for row in rows if row.is_reference}
     compared = [row for row in rows if row.paper_ratio and not row.is_reference]
     claims = [
-        Claim(row.ours, references.get(row.place), row.paper_ratio, missing=row.missing, name=_name(row))
+        Claim(
+            row.ours,
+            references.get(row.place),
+            row.paper_ratio,
+            resolution=measure.resolution,
+            noise=experiment.noise,
+            missing=row.missing,
+            name=_name(row),
+        )
         for row in compared
     ]
-    found = dict(zip(map(id, compared), judge(claims, experiment.smallest), strict=True))
+    found = dict(zip(map(id, compared), judge(claims, experiment.smallest, measure.builds), strict=True))
     return [replace(row, verdict=found.get(id(row))) for row in rows]
 
 
@@ -357,7 +365,7 @@ def _judgements(section: Section) -> Iterator[Judgement]:
     verdicts: dict[int, Verdict] = {}  # by the claim's place in the file
     for table in section.tables if section.judged else ():
         of_table = {at: one.claim for at, one in enumerate(prepared) if one.table is table}
-        found = judge(list(of_table.values()), section.experiment.smallest)
+        found = judge(list(of_table.values()), section.experiment.smallest, table.measure.builds)
         verdicts.update(zip(of_table, found, strict=True))
     for at, one in enumerate(prepared):
         ours = ratio(one.claim.more, one.claim.than)
@@ -386,7 +394,18 @@ def _claim(section: Section, expect: Expect) -> _Prepared:
         more.ours if more else _limit(expect.at_most, than.ours),
         ratio(more.paper if more else None, than.paper),
     )
-    claim = Claim(ours, than.ours, paper, expect.at_least, missing, expect.asked, expect.goal, expect.text)
+    claim = Claim(
+        ours,
+        than.ours,
+        paper,
+        expect.at_least,
+        math.inf if expect.largest is None else expect.largest,
+        resolution=table.measure.resolution,
+        missing=missing,
+        asked=expect.asked,
+        goal=expect.goal,
+        name=expect.text,
+    )
     return _Prepared(expect, table, place, claim)
 
 

@@ -121,7 +121,7 @@ def _judgement(one: Any) -> dict[str, Any]:
     return {
         "text": expect.text, "verdict": one.word, "reason": one.reason, "open": expect.open, "conclusion": expect.conclusion,
         "measure": expect.measure, "workload": one.place, "more": expect.above, "than": expect.than,
-        "at_least": expect.at_least, "asked": expect.asked, "goal": expect.goal, "ratio": one.ratio and asdict(one.ratio),
+        "at_least": expect.at_least, "largest": expect.largest, "asked": expect.asked, "goal": expect.goal, "ratio": one.ratio and asdict(one.ratio),
         "paper_ratio": one.paper_ratio and asdict(one.paper_ratio),
     }  # fmt: skip
 

@@ -45,14 +45,20 @@ def sensitivities(section: Section) -> list[Sensitivity]:
     for setting in asked[1:]:
         for key, outcome in _conclusions(replace(section, cells={**section.cells, **_under(simulated, setting)})):
             others[key].append(replace(outcome, setting=setting.name))
-    return [Sensitivity(*key, one, others[key]) for key, one in measured.items()]
+    return [_sensitivity(key, one, others[key]) for key, one in measured.items()]
 
 
-def _under(simulated: dict[Place, Cell], setting: Setting) -> dict[Place, Cell]:
+def _sensitivity(key: tuple[str, str, str], measured: Outcome, others: list[Outcome]) -> Sensitivity:
+    if measured.ratio and not any(one.ratio for one in others):
+        return Sensitivity(*key, measured, [], "no seed of it was simulated with ,sensitivity")
+    return Sensitivity(*key, measured, others)
+
+
+def _under(simulated: dict[Place, Cell], setting: Setting) -> dict[Place, Cell | None]:
     """The cells as @setting would have them; those that counted for themselves alone, as other seeds of the same
-    kernel and workload tell."""
+    kernel and workload tell, or, where there are none, not at all."""
     told: dict[tuple[str, str], list[tuple[dict[str, Any], dict[str, Any]]]] = {}
-    seen = {}
+    seen: dict[Place, Cell | None] = {}
     for (kernel, workload, seed), cell in simulated.items():
         if "counted" in cell.cachesim:
             changed = under(cell.cachesim, setting)
@@ -61,7 +67,7 @@ def _under(simulated: dict[Place, Cell], setting: Setting) -> dict[Place, Cell]:
     for (kernel, workload, seed), cell in simulated.items():
         if (kernel, workload, seed) not in seen:
             pairs = told.get((kernel, workload), [])
-            seen[kernel, workload, seed] = replace(cell, cachesim=like(cell.cachesim, pairs))
+            seen[kernel, workload, seed] = replace(cell, cachesim=like(cell.cachesim, pairs)) if pairs else None
     return seen
 
 

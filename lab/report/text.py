@@ -150,7 +150,7 @@ def _judgements(section: Section, console: Console) -> None:
         expect = one.expect
         console.print(Text("  ").append_text(_verdict(one.word)).append(f": {expect.question or expect.text}"))
         paper = f"; paper {words.quotient(one.paper_ratio)}" if one.paper_ratio else ""
-        wanted = f", wanted at least {expect.at_least:g}" if expect.at_least > 1 else ""
+        wanted = f", wanted {expect.wanted}" if expect.wanted else ""
         _line(
             console,
             f"      {expect.measure}, {one.place}: {expect.above} / {expect.than} = {words.quotient(one.ratio)}"

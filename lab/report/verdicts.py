@@ -2,19 +2,20 @@
 
 Before a finding counts as found again, two identical kernels must not be able to show the same. So its direction has to be
 beyond chance (a t test of the two means, by Holm's method of 1979 over all findings of a table) and beyond the distance that
-two kernels like the reference would show with other seeds. Its size has to be the paper's: the two intervals
+two kernels like the reference would show with other seeds, or built once more. Its size has to be the paper's: the two intervals
 meet, and ours is narrow enough to tell the paper's effect from none. What is too wide to say is `undecided`, never found.
 
     reproduced      direction and size
     direction only  the direction; the size is another, or the paper gives none, or ours is too wide to say
     no worse        the paper says that nothing is lost, or no more than so much, and so it is; two identical kernels would
                     have this word as well
-    no effect here  our interval has 1 in it and is narrower than the paper's effect: a replication that failed
+    no effect here  our interval has 1 in it, or its ratio is too near to 1 to count, and it is narrower than the paper's effect:
+                    a replication that failed
     contradicted    the other direction
     answered        the paper asks, and has no finding: the direction, either one, or that there is no effect that counts;
                     or it is an aim of ours, which the whole interval reaches, or misses
     undecided       too wide to say; with how many more seeds it would be told
-    left open       the paper's own interval has 1 in it: it found nothing that could be found again
+    left open       the paper's own interval has 1 in it, or it calls what it measured noise: nothing that could be found again
     not measured    runs are missing
 """
 
@@ -23,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from lab.report.numbers import CONFIDENCE, ROUNDING, Ratio, Sample, equality_p, identical_distance, ratio
@@ -43,6 +45,7 @@ WORDS: tuple[Word, ...] = (
     "not measured",
 )  # fmt: skip
 ALPHA = 1 - CONFIDENCE
+NEARLY = 1e-5  # runs that differ by no more than this part of them are one comparison
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,9 @@ class Claim:
     paper: Ratio | None = None  # more / than; below 1 where the paper's effect has that sign
     # What the paper says of the size in words; 1: nothing, its numbers alone; below 1: that it is no worse than by so much.
     at_least: float = 1.0
+    largest: float = math.inf  # with at_least: where the size that the paper says ends
+    resolution: float = 0.0  # the least difference that the instrument tells, as a sample's mean
+    noise: str = ""  # where the paper says that what it measured is noise
     missing: str = ""
     asked: bool = False  # the paper does not say that it is so, it asks
     goal: bool = False  # the paper says nothing of it: at_least is what is to be reached
@@ -77,14 +83,20 @@ class Claim:
             return self.at_least - 1
         return abs(self.paper.value - 1) if self.paper else None
 
+    def counts(self, smallest: float) -> float:
+        """The least distance from 1 that counts as an effect: @smallest, or what the instrument tells at all."""
+        if not self.resolution or not self.than or not self.than.mean:
+            return smallest
+        return max(smallest, self.resolution / abs(self.than.mean))
+
     def size(self, smallest: float) -> tuple[float, float] | None:
         """The ratios that are the paper's size: what it says; its interval; a mean without one, as far as @smallest counts."""
         if self.at_least > 1:
-            return self.at_least * (1 - ROUNDING), math.inf
+            return self.at_least * (1 - ROUNDING), self.largest * (1 + ROUNDING)
         if not self.paper:
             return None
         if self.paper.low is None or self.paper.high is None:
-            return self.paper.value - smallest, self.paper.value + smallest
+            return self.paper.value / (1 + smallest), self.paper.value * (1 + smallest)
         return self.paper.low, self.paper.high
 
 
@@ -94,7 +106,7 @@ class Verdict:
     reason: str
     ratio: Ratio | None = None
     seeds_wanted: int | None = None  # how many more it would take
-    same_as: str = ""  # the name of an earlier claim of the table that has the same runs, digit for digit
+    same_as: str = ""  # the name of an earlier claim of the table that has the same runs
 
     @property
     def exact(self) -> bool:
@@ -107,27 +119,35 @@ class Verdict:
         if self.seeds_wanted:
             said.append(f"about {self.seeds_wanted} more seeds would tell")
         if self.same_as:
-            said.append(f"the same runs as {self.same_as}, digit for digit: counted once")
+            said.append(f"the same runs as {self.same_as}: counted once")
         return "; ".join(said)
 
 
-def judge(claims: Sequence[Claim], smallest: float = 0.0) -> list[Verdict]:
-    """A verdict for each of a table's claims. @smallest: the least distance from 1 that counts as an effect."""
-    first: dict[tuple[tuple[float, ...], tuple[float, ...]], int] = {}
-    same: list[int | None] = []
-    for at, claim in enumerate(claims):
-        runs = claim.runs
-        same.append(first.get(runs) if runs else None)
-        if runs:
-            first.setdefault(runs, at)
+def judge(claims: Sequence[Claim], smallest: float = 0.0, builds: float = 0.0) -> list[Verdict]:
+    """A verdict for each of a table's claims. @smallest: the least distance from 1 that counts as an effect; @builds: how far
+    from 1 the ratio of two builds of one kernel was seen."""
+    same = [_earlier(claims[:at], claim) for at, claim in enumerate(claims)]
     alphas = holm([equality_p(claim.more, claim.than) if same[at] is None else None for at, claim in enumerate(claims)])
     found: list[Verdict] = []
     for claim, earlier, alpha in zip(claims, same, alphas, strict=True):
         decided = alpha if earlier is None else alphas[earlier]
-        one = _judge(claim, decided, smallest)
+        one = _judge(claim, decided, claim.counts(smallest), builds)
         one = _answer(one, claim) if claim.asked or claim.goal else one
         found.append(one if earlier is None else replace(one, same_as=claims[earlier].name or "another"))
     return found
+
+
+def _earlier(before: Sequence[Claim], claim: Claim) -> int | None:
+    """The first of those @before whose runs are those of @claim, to within NEARLY."""
+    runs = claim.runs
+    for at, other in enumerate(before):
+        if runs and other.runs and all(map(_nearly_equal, runs, other.runs)):
+            return at
+    return None
+
+
+def _nearly_equal(some: Sequence[float], others: Sequence[float]) -> bool:
+    return len(some) == len(others) and all(map(partial(math.isclose, rel_tol=NEARLY), some, others))
 
 
 def holm(chances: Sequence[float | None]) -> list[tuple[float, bool]]:
@@ -144,12 +164,14 @@ def holm(chances: Sequence[float | None]) -> list[tuple[float, bool]]:
     return found
 
 
-def _judge(claim: Claim, level: tuple[float, bool], smallest: float) -> Verdict:
+def _judge(claim: Claim, level: tuple[float, bool], smallest: float, builds: float) -> Verdict:
     if claim.more is None or claim.than is None:
         return Verdict("not measured", claim.missing or "there are no runs")
     ours = ratio(claim.more, claim.than)
     if claim.paper and claim.paper.side == 0:
         return Verdict("left open", "the paper's own interval has 1 in it", ours)
+    if claim.noise:
+        return Verdict("left open", claim.noise, ours)
     if ours is None:
         if claim.than.mean == 0 and claim.expected > 0 and claim.more.mean > 0:
             return Verdict("direction only", "the other one has 0, so there is no ratio")
@@ -158,10 +180,16 @@ def _judge(claim: Claim, level: tuple[float, bool], smallest: float) -> Verdict:
         return Verdict("undecided", f"there is no interval: {ours.why}", ours)
     if claim.at_least < 1 or claim.goal:
         return _no_worse(claim, ours)
+    alpha, passes = level
+    tick = claim.counts(0)
+    if tick and abs(ours.value - 1) <= tick * (1 + ROUNDING) and (claim.effect or 0) <= 2 * tick:
+        return Verdict("undecided", f"less than the clock tells, whose tick is {tick:.1%} of the reference", ours)
+    if smallest < abs(ours.value - 1) <= builds and (ours.exact or passes):
+        said = f"the same from seed to seed, but two builds of one kernel differed by {builds:.1%}"
+        return Verdict("undecided", said, ours)
     if ours.exact:
         return _exact(claim, ours, smallest)
-    alpha, passes = level
-    noise = identical_distance(claim.than, 1 - alpha)
+    noise = max(identical_distance(claim.than, 1 - alpha), builds)
     if passes and abs(ours.value - 1) > max(noise, smallest):
         return _directed(claim, ours, smallest)
     return _nothing(claim, ours, noise, smallest, passes)
@@ -197,7 +225,10 @@ def _no_worse(claim: Claim, ours: Ratio) -> Verdict:
 def _exact(claim: Claim, ours: Ratio, smallest: float) -> Verdict:
     """Numbers that do not vary with the seed."""
     if abs(ours.value - 1) <= smallest:
-        return Verdict("no effect here", "exact: the two do not differ, whatever the seed", ours)
+        if ours.value != 1 and (claim.effect is None or claim.effect <= smallest * (1 + ROUNDING)):
+            return Verdict("undecided", "exact, but below what counts, and the paper's effect need not be larger", ours)
+        differ = "differ by less than what counts" if ours.value != 1 else "do not differ"
+        return Verdict("no effect here", f"exact: the two {differ}, whatever the seed", ours)
     if (ours.value > 1) != (claim.expected > 0):
         return Verdict("contradicted", "exact: the other direction, whatever the seed", ours)
     size = claim.size(smallest)
@@ -224,16 +255,25 @@ def _directed(claim: Claim, ours: Ratio, smallest: float) -> Verdict:
         return Verdict("direction only", "the paper gives no size", ours)
     if ours.high < size[0] or ours.low > size[1]:
         return Verdict("direction only", _beside(ours, claim), ours)
-    if math.isinf(size[1]):  # at least so much
-        if ours.low >= size[0]:
-            return Verdict("reproduced", f"the whole interval is at least {size[0]:g}", ours)
-        wanted = more_seeds(claim, (ours.value - ours.low) / max(ours.value - size[0], 1e-12))
-        return Verdict("direction only", f"{size[0]:g} lies in the interval: of the size nothing is said", ours, wanted)
+    if claim.at_least > 1:
+        return _as_said(claim, ours, size)
     half = (ours.high - ours.low) / 2
     if half > effect:
         wanted = more_seeds(claim, half / effect)
         return Verdict("direction only", "too wide to say of the size", ours, wanted)
     return Verdict("reproduced", "direction and size", ours)
+
+
+def _as_said(claim: Claim, ours: Ratio, size: tuple[float, float]) -> Verdict:
+    """The paper says the size in words, @size, which our interval at least meets."""
+    assert ours.low is not None and ours.high is not None
+    least, largest = size
+    if least <= ours.low and ours.high <= largest:
+        limit = "" if math.isinf(largest) else f" and at most {largest:g}"
+        return Verdict("reproduced", f"the whole interval is at least {least:g}{limit}", ours)
+    border, half = (least, ours.value - ours.low) if ours.low < least else (largest, ours.high - ours.value)
+    wanted = more_seeds(claim, half / max(abs(ours.value - border), 1e-12))
+    return Verdict("direction only", f"{border:g} lies in the interval: of the size nothing is said", ours, wanted)
 
 
 def _nothing(claim: Claim, ours: Ratio, noise: float, smallest: float, passes: bool) -> Verdict:
@@ -248,8 +288,11 @@ def _nothing(claim: Claim, ours: Ratio, noise: float, smallest: float, passes: b
             "undecided", "not told from no effect, and the paper gives no size that could be ruled out", ours
         )
     width = max(ours.high - ours.low, noise, smallest)
-    if width < effect and (found <= smallest or ours.low <= 1 <= ours.high):
+    if width < effect and ours.low <= 1 <= ours.high:
         return Verdict("no effect here", "not told from no effect, and narrower than the paper's", ours)
+    if width < effect and found <= smallest:
+        said = f"told from no effect, but below what counts ({smallest:.2g}); narrower than the paper's"
+        return Verdict("no effect here", said, ours)
     if width < effect:
         said = "told from no effect by itself, but not among so many comparisons and beyond what other seeds do"
         return Verdict("undecided", said, ours, more_seeds(claim, noise / found))
@@ -268,4 +311,6 @@ def _beside(ours: Ratio, claim: Claim) -> str:
     effect = claim.effect
     if not effect:
         return "the size is another one"
+    if not math.isinf(claim.largest):
+        return f"not within the paper's {claim.at_least:g} to {claim.largest:g}"
     return f"{abs(ours.value - 1) / effect:.2g} times the paper's effect"

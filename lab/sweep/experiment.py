@@ -170,6 +170,8 @@ class Measure(Part):
         "mean"  # of a case's several results
     )
     source: Annotated[str, AfterValidator(_source), Field(alias="from")]
+    resolution: Annotated[Number, Field(ge=0)] = 0  # the least difference that it tells, in its unit: a clock's tick
+    builds: Annotated[Number, Field(ge=0)] = 0  # how far from 1 the ratio of two builds of one kernel was seen
 
     @property
     def kind(self) -> str:
@@ -238,6 +240,7 @@ class Expected(Part):
     measure: str
     than: str
     at_least: Annotated[Number, Field(gt=0)] = 1.0  # more / than >= at_least
+    largest: Annotated[Number, Field(gt=1)] | None = None  # where the paper's size ends, which at_least begins
     at_most: Annotated[Number, Field(gt=0)] | None = None  # in place of more: what the value of than may be
     asked: bool = False  # the paper asks whether it is so, and has no finding of its own
     goal: bool = False  # the paper says nothing of it: it is what we want to reach
@@ -255,6 +258,13 @@ class Expect(Expected):
     def above(self) -> str:
         """What stands above the line of the quotient: a kernel, or the number that is not to be exceeded."""
         return self.more if self.at_most is None else f"{self.at_most:g}"
+
+    @property
+    def wanted(self) -> str:
+        """The size that the paper says in words; "": it says none, or that nothing is lost."""
+        if self.at_least <= 1:
+            return ""
+        return f"at least {self.at_least:g}" + (f", at most {self.largest:g}" if self.largest else "")
 
     @property
     def question(self) -> str:
@@ -309,6 +319,7 @@ class Experiment(Part):
     printed: bool = False  # the page also has the text's table as it is printed: values, and percent that are saved
     whole: bool = False  # the reduced size is the paper's whole load, too: it is judged
     smallest: Annotated[Number, Field(ge=0)] = 0  # the least distance of a ratio from 1 that counts as an effect
+    noise: str = ""  # where the paper says that what its rows differ by is noise: they are left open
     machine: FullMachine = FullMachine()
     kernel: Annotated[list[Kernel], Field(min_length=1)]
     workload: Annotated[list[Workload], Field(min_length=1)]

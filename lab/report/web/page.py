@@ -127,7 +127,7 @@ class View:
     def judged(self, one: Judgement) -> str:
         """The numbers of a judgement, short."""
         paper = f"; paper {words.quotient(one.paper_ratio)}" if one.paper_ratio else ""
-        wanted = f", wanted ≥\N{NO-BREAK SPACE}{one.expect.at_least:g}" if one.expect.at_least > 1 else ""
+        wanted = f", wanted {one.expect.wanted}" if one.expect.wanted else ""
         return f"{words.quotient(one.ratio)}{wanted}{paper}"
 
     def noted(self, table: Table) -> bool:

@@ -81,7 +81,7 @@ def _own(asked: Specification, code: bool, tlb: bool) -> Specification:
 def like(run: dict[str, Any], others: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
     """@run, a value of `cachesim` that counted nothing beside itself, as runs of the same kernel and load by other seeds
     tell: the cycles of each region are changed by the factor by which theirs are, the mean of @others, which are pairs
-    of what was measured and what a setting would have. Counts stay as they are."""
+    of what was measured and what a setting would have, one at least. Counts stay as they are."""
     changed: dict[str, Any] = {}
     for name, region in run.items():
         if name == "parts":
@@ -92,7 +92,7 @@ def like(run: dict[str, Any], others: Sequence[tuple[dict[str, Any], dict[str, A
             changed[name] = [like(part, pairs) for part, pairs in zip(region, each, strict=True)]
         elif isinstance(region, dict) and "cycles" in region:
             factors = [b[name]["cycles"] / a[name]["cycles"] for a, b in others if a[name]["cycles"]]
-            factor = sum(factors) / len(factors) if factors else 1.0
+            factor = sum(factors) / len(factors) if factors else 1.0  # none had cycles there
             cycles = {key: value * factor for key, value in region.items() if key.startswith("cycles")}
             changed[name] = {**region, **cycles}
         else:

@@ -171,5 +171,15 @@ def test_of_one_seed_the_others_are_told(tmp_path):
     assert [one.setting for one in told.others] == [one.setting for one in known.others] and told.others
     for one, other in zip(told.others, known.others, strict=True):
         assert one.word == other.word and one.ratio.value == pytest.approx(other.ratio.value, 1e-4), one.setting
+
+    def without_one(store):
+        change(store)
+        for use, cell in store.cells("sample", "full"):
+            if use.kernel == "twice" and use.seed == 1:
+                store.record(replace(cell, status="failed", kind="exit"))
+
+    of_two = by_what(section(tmp_path / "d", some, change=without_one, full=True))
+    assert of_two["plain waits longer"].missing == "no seed of it was simulated with ,sensitivity"
+    assert not of_two["four times"].missing and of_two["four times"].others
     lacking = section(tmp_path / "c", CYCLES, change=change, full=True).sensitivities
     assert {one.missing for one in lacking} == {"the runs were not simulated with ,sensitivity"}

@@ -184,6 +184,61 @@ def test_the_smallest_effect_that_counts():
     assert judge([Claim(claim.more, claim.than, PAPER)], smallest=0.005)[0].word == "no effect here"
 
 
+def test_two_builds_of_a_kernel_set_a_limit_too():
+    """Seeds alone do not show what another place in memory does: below it nothing is found, above it is."""
+    claim = Claim(spread(1020, 0.5, first=100), spread(1000, 0.5), PAPER)
+    (found,) = judge([claim], builds=0.034)
+    assert found.word == "undecided" and "two builds of one kernel differed by 3.4%" in found.reason
+    assert found.seeds_wanted is None, "no number of seeds would tell"
+    exact = Claim(of([1020.0] * 3), of([1000.0] * 3), PAPER)
+    assert [judge([one], builds=0.019)[0].word for one in (claim, exact)] == ["reproduced"] * 2
+    assert judge([exact], builds=0.034)[0].word == "undecided"
+    swapped = Claim(claim.than, claim.more, PAPER)
+    assert [judge([swapped], builds=by)[0].word for by in (0.019, 0.034)] == ["contradicted", "undecided"]
+
+
+def test_what_a_clock_does_not_tell_is_no_effect():
+    """84 ticks and 85, whatever the seed."""
+    claim = Claim(of([0.84] * 3), of([0.85] * 3), Ratio(1.1))
+    assert judge([claim])[0].word == "contradicted"
+    (found,) = judge([replace(claim, resolution=0.01)])
+    assert found.word == "no effect here" and "less than what counts" in found.reason
+    for paper in (Ratio(1.02), None):
+        (found,) = judge([replace(claim, resolution=0.01, paper=paper)])
+        assert found.word == "undecided" and "whose tick is 1.2% of the reference" in found.reason
+        (found,) = judge([replace(claim, paper=paper)], smallest=0.02)
+        assert found.word == "undecided" and "need not be larger" in found.reason
+    assert judge([Claim(of([0.80] * 3), of([0.85] * 3), Ratio(1.1), resolution=0.01)])[0].word == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("effect", "word"), [(0.04, "reproduced"), (0.19, "direction only"), (0.005, "direction only")]
+)
+def test_a_size_in_words_may_have_an_end(effect, word):
+    assert one(effect, paper=None, at_least=1.01, largest=1.08).word == word
+
+
+def test_an_end_within_the_interval_says_nothing_of_the_size():
+    found = one(0.079, deviation=5, paper=None, at_least=1.01, largest=1.08)
+    assert found.word == "direction only" and "1.08 lies in the interval" in found.reason and found.seeds_wanted
+
+
+def test_what_the_paper_calls_noise_is_left_open():
+    found = one(0.02, noise="the paper calls it noise")
+    assert (found.word, found.reason) == ("left open", "the paper calls it noise")
+
+
+def test_a_small_ratio_of_the_papers_is_not_met_by_none():
+    """4 of 1,000 where the paper has 4, and none at all: as far as `smallest` goes both are near to it."""
+    assert judge([Claim(of([4.0] * 3), of([1000.0] * 3), Ratio(0.004))], smallest=0.03)[0].word == "reproduced"
+    assert judge([Claim(of([0.0] * 3), of([1000.0] * 3), Ratio(0.004))], smallest=0.03)[0].word == "direction only"
+
+
+def test_what_is_told_from_none_and_too_small_says_both():
+    found = judge([Claim(spread(1004, 0.1, first=100), spread(1000, 0.1), Ratio(1.02))], smallest=0.005)[0]
+    assert found.word == "no effect here" and "told from no effect, but below what counts (0.005)" in found.reason
+
+
 def test_missing_runs():
     found = judge([Claim(None, spread(1000, 1), PAPER, missing="seed 3: panic")])[0]
     assert (found.word, found.reason) == ("not measured", "seed 3: panic")
@@ -213,6 +268,10 @@ def test_the_same_run_counts_once():
     claims = [Claim(spread(1020, 0.5, first=100), spread(1000, 0.5), PAPER) for _ in range(3)]
     claims = [replace(one, name=f"row {at}") for at, one in enumerate(claims)]
     assert [one.same_as for one in judge(claims)] == ["", "row 0", "row 0"]
+    nearly = replace(claims[1], more=spread(1020 * (1 + 3e-6), 0.5, first=100))
+    assert [one.same_as for one in judge([claims[0], nearly])] == ["", "row 0"]
+    other = replace(claims[1], more=spread(1020 * (1 + 3e-5), 0.5, first=100))
+    assert [one.same_as for one in judge([claims[0], other])] == ["", ""]
     lone = Claim(spread(1003.9, 2.4, first=100), spread(1000, 2.4), Ratio(1.004, 1.001, 1.007))
     p = equality_p(lone.more, lone.than)
     assert p is not None and ALPHA / 3 < p < ALPHA
