@@ -394,18 +394,11 @@ def _claim(section: Section, expect: Expect) -> _Prepared:
         more.ours if more else _limit(expect.at_most, than.ours),
         ratio(more.paper if more else None, than.paper),
     )
+    largest = math.inf if expect.largest is None else expect.largest
     claim = Claim(
-        ours,
-        than.ours,
-        paper,
-        expect.at_least,
-        math.inf if expect.largest is None else expect.largest,
-        resolution=table.measure.resolution,
-        missing=missing,
-        asked=expect.asked,
-        goal=expect.goal,
-        name=expect.text,
-    )
+        ours, than.ours, paper, expect.at_least, largest, table.measure.resolution, missing=missing,
+        asked=expect.asked, goal=expect.goal, name=expect.text,
+    )  # fmt: skip
     return _Prepared(expect, table, place, claim)
 
 

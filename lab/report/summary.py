@@ -27,7 +27,7 @@ MEANINGS: dict[Word, str] = {  # of a line's length
     "no effect here": "would have been seen",
     "contradicted": "the other direction",
     "answered": "what the paper asks",
-    "undecided": "too few runs to tell",
+    "undecided": "too wide, or too small, to tell",
     "left open": "by the paper itself",
     "not measured": "not run, or failed",
 }
