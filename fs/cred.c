@@ -13,16 +13,13 @@ struct cred init_cred = {.refcount = ATOMIC_INIT(1)};
 struct fs_context init_fs_context = {.refcount = ATOMIC_INIT(1), .umask = 022};
 NAME_LOCK(init_fs_context, init_fs_context.lock, "fs_context->lock");
 
-/* As long as nobody else looks at a task's cred, which is what who owns tasks changes. */
-static const struct cred *swap_alone(const struct cred *cred)
+const struct cred *swap_cred(const struct cred *cred)
 {
 	const struct cred *old = current->cred;
 
 	current->cred = cred;
 	return old;
 }
-
-const struct cred *(*swap_cred)(const struct cred *cred) = swap_alone;
 
 const struct cred *get_cred(const struct cred *cred)
 {

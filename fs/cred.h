@@ -50,10 +50,9 @@ extern struct cred init_cred; /* root's; never freed */
 const struct cred *get_cred(const struct cred *cred);
 void put_cred(const struct cred *cred);
 struct cred *prepare_cred(void); /* a private copy of current's, to be changed */
-/* A private copy of current's for a moment: access(2) asks as the real user. Puts @cred in place of
- * current's, which is returned with its reference. Others look at a task's cred under the lock of
- * who owns tasks: so he sets this at start-up. */
-extern const struct cred *(*swap_cred)(const struct cred *cred);
+/* To act by another for a moment: access(2) asks as the real user. Puts @cred in place of
+ * current's, which is returned with its reference. Others look at real_cred, and see none of it. */
+const struct cred *swap_cred(const struct cred *cred);
 bool in_group(const struct cred *cred, gid_t gid); /* egid or a supplementary group */
 static inline bool capable(const struct cred *cred)
 {

@@ -348,7 +348,7 @@ struct task *kthread_create(int (*function)(void *), void *argument, const char 
 
 	if (!task)
 		return ERR_PTR(-ENOMEM);
-	task->cred = kernel_cred; /* for ever, as the thread is: nobody counts it */
+	task->cred = task->real_cred = kernel_cred; /* for ever: nobody counts it */
 	task_set_nice(task, 0);
 	arch_prepare_kernel_thread(task, function, argument);
 	wake_up_task(task);

@@ -38,7 +38,8 @@ struct task {
 
 	/* Read by the owner on hot paths; changed only by the owner (proc/ replaces them whole). */
 	struct mm *mm; /* NULL in a kernel thread */
-	const struct cred *cred;
+	const struct cred *cred;      /* what it acts by: its own, or for a moment another */
+	const struct cred *real_cred; /* its own, which others look at */
 	struct fs_context *fs;	  /* root, working directory, umask */
 	struct file_table *files; /* descriptors */
 	struct process *process;  /* thread group; NULL in a kernel thread before it has one */
@@ -48,7 +49,6 @@ struct task {
 	pid_t process_id;	  /* what getpid() says; 0: of no process */
 	const struct rlimit *limits; /* of its process (limits.h); NULL: none */
 	u64 minor_faults, major_faults; /* major: a page had to be read */
-	bool in_page_fault;
 	bool in_reclaim;	 /* reclaiming, or write-back: allocations do not reclaim */
 	bool pagefault_disabled; /* mm/: a fault in a user copy fails at once (locks are held) */
 

@@ -323,7 +323,7 @@ static void begin_new_program(struct program *program)
 	spin_lock_irq(&process_lock);
 	task->mm = new;
 	task->mmu = &new->mmu;
-	task->cred = program->cred;
+	task->cred = task->real_cred = program->cred;
 	process->not_dumpable = secret;
 	process->did_exec = true;
 	if (process->vforked) /* the parent's memory is its own again */

@@ -28,7 +28,7 @@ static void label_show(struct text *out, const struct proc_entry *entry)
 	spin_lock_irq(&process_lock);
 	const struct task *task = task_or_process(entry->pid, &process);
 	if (process)
-		name = label_name((task ? task->cred : process_cred(process))->label);
+		name = label_name((task ? task->real_cred : process_cred(process))->label);
 	spin_unlock_irq(&process_lock);
 	if (name)
 		text_printf(out, "%s", name);

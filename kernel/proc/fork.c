@@ -56,7 +56,7 @@ static int check_current_limit(void)
 	list_for_each_entry(process, &process_list, all_link) {
 		count += list_empty(&process->threads) && process_cred(process)->uid == uid;
 		list_for_each_entry(task, &process->threads, thread_link)
-			count += task->cred->uid == uid;
+			count += task->real_cred->uid == uid;
 	}
 	return count < limit ? 0 : -EAGAIN;
 }
@@ -115,7 +115,7 @@ static s64 do_clone(const struct clone_arguments *arguments)
 
 	struct task *child = TRY_PTR(task_allocate(current->comm));
 
-	child->cred = get_cred(current->cred);
+	child->cred = child->real_cred = get_cred(current->cred);
 
 	struct process *process =
 		flags & CLONE_THREAD ? current->process : process_allocate(current->process);

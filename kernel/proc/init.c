@@ -100,7 +100,7 @@ void init_start(void)
 	struct task *task = task_allocate("init");
 
 	BUG_ON(!process || !task);
-	task->cred = get_cred(&init_cred);
+	task->cred = task->real_cred = get_cred(&init_cred);
 	task->fs = &init_fs_context;
 	task->files = file_table_create();
 	BUG_ON(!task->files);

@@ -21,21 +21,10 @@ bool tracing;
 static struct kmem_cache *process_cache;
 static bool pids_wrapped;
 
-/* Others look at a task's cred under process_lock. */
-static const struct cred *swap_cred_locked(const struct cred *cred)
-{
-	const struct cred *old = current->cred;
-
-	guard(spinlock_irq, &process_lock);
-	current->cred = cred;
-	return old;
-}
-
 void task_init(void)
 {
 	sched_signal_hook = signal_current;
 	tasks_init(sizeof(struct signal_state));
-	swap_cred = swap_cred_locked;
 	process_cache = kmem_cache_create("process", sizeof(struct process), 64, 0);
 	info_init();
 	load_init();
@@ -191,11 +180,17 @@ void task_set_cred(struct cred *cred)
 	/* What it has read with other rights is not for the new user's eyes. */
 	if (cred->euid != current->cred->euid || cred->egid != current->cred->egid)
 		current->process->not_dumpable = true;
-	put_cred(swap_cred(cred_or_equal(cred)));
+	const struct cred *old = current->cred, *new = cred_or_equal(cred);
+
+	spin_lock_irq(&process_lock); /* others look at it */
+	current->cred = current->real_cred = new;
+	spin_unlock_irq(&process_lock);
+	put_cred(old);
 }
 
 const struct cred *process_cred(const struct process *process)
 {
 	lockdep_assert_held(&process_lock);
-	return list_empty(&process->threads) ? process->zombie_cred : main_thread(process)->cred;
+	return list_empty(&process->threads) ? process->zombie_cred
+					     : main_thread(process)->real_cred;
 }

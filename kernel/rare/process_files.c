@@ -60,6 +60,8 @@ static int oom_score_adj_write(const struct proc_entry *entry, const char *text,
 	task_or_process(entry->pid, &process);
 	if (!process)
 		return -ESRCH;
+	if (!may_inspect(process)) /* the number may be another's since the file was opened */
+		return -EACCES;
 	if (value < process->oom_score_adj_min && !capable(current->cred))
 		return -EACCES;
 	process->oom_score_adj = value;

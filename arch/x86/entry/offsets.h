@@ -9,7 +9,7 @@
 #define CPU_USER_SP 24
 
 #define TASK_SP 0
-#define TASK_PENDING 76
+#define TASK_PENDING 84
 
 /* struct registers */
 #define REGISTERS_AX 80
