@@ -249,7 +249,8 @@ struct inode *ext2_new_inode(struct inode *dir, umode_t mode)
 		iput(inode);
 		return ERR_PTR(error);
 	}
-	inode->nlink = 1;
+	inode->nlink = 0;
+	atomic_add(1, &fs->nameless);
 	inode->number = (ino_t)number;
 	EXT2_I(inode)->born = buffers_stamp();
 	inode_init_owner(inode, dir, mode);

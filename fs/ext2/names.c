@@ -78,8 +78,8 @@ static int ext2_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev
 	struct cursor cursor __free(cursor) = {};
 	int error = 0;
 
+	count_names(inode, S_ISDIR(mode) ? 2 : 1);
 	if (S_ISDIR(mode)) {
-		inode->nlink = 2;
 		error = ext2_make_empty(inode, dir) ?: ext2_write_inode(inode);
 	} else if (S_ISLNK(mode)) {
 		error = ext2_write_symlink(inode, target);
@@ -105,10 +105,8 @@ static struct inode *ext2_make_nameless(struct inode *dir, umode_t mode)
 {
 	struct inode *inode = ext2_new_inode(dir, mode);
 
-	if (!IS_ERR(inode)) {
-		count_names(inode, 0);
+	if (!IS_ERR(inode))
 		mark_inode_dirty(inode);
-	}
 	return inode;
 }
 

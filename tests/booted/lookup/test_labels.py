@@ -225,15 +225,20 @@ def test_files_of_proc(cw_run):
     assert lines(cw_run(script=FILES).output) == SAID
 
 
-def test_kept_on_the_disk(cw_run, program, tmp_path):
-    """Labels and what they forbid are there again when the file system is mounted anew, and in another machine."""
-    disk = tmp_path / "second"
+def empty_disk(disk: Path, inode_size: int) -> Path:
+    """Of eight megabytes."""
     with disk.open("wb") as file:
         file.truncate(8 << 20)
     subprocess.run(
-        ["mke2fs", "-q", "-F", "-t", "ext2", "-b", "1024", "-I", "256", "-O", "none,filetype,ext_attr", disk],
+        ["mke2fs", "-q", "-F", "-t", "ext2", "-b", "1024", "-I", str(inode_size), "-O", "none,filetype,ext_attr", disk],
         check=True, env={"PATH": "/usr/sbin:/sbin:/usr/bin:/bin"},
     )  # fmt: skip
+    return disk
+
+
+def test_kept_on_the_disk(cw_run, program, tmp_path):
+    """Labels and what they forbid are there again when the file system is mounted anew, and in another machine."""
+    disk = empty_disk(tmp_path / "second", inode_size=256)
     model = tree("/mnt/t")
     for path, label in (("/mnt/t/a", "secret"), ("/mnt/t/b/middle-directory", "clerk"), ("/mnt/t/b", "*")):
         model.label(path, label)
@@ -253,5 +258,23 @@ def test_kept_on_the_disk(cw_run, program, tmp_path):
     assert said == [*model.expected, *again.expected]
     said = lines(cw_run(script=run.format("/again"), add=[*first, second], disk=disk, root="tmpfs").output)
     assert said == again.expected
+    clean, report = image.check(disk)
+    assert clean, report
+
+
+FULL = """mount -t ext2 /dev/vda /mnt
+echo clerk > /proc/self/attr/current
+dd if=/dev/zero of=/mnt/all bs=1024 2> /dev/null
+for i in 1 2 3; do ( : > /mnt/$i ) 2>&1 | sed 's/.*: //'; done
+rm /mnt/all
+mount -o remount,ro /mnt && echo unused
+"""
+
+
+def test_a_disk_without_room_for_a_label(cw_run, tmp_path):
+    """Nothing is made, and nothing is left that is in use for ever: the disk can be made read-only."""
+    disk = empty_disk(tmp_path / "second", inode_size=128)
+    said = lines(cw_run(script=FULL, disk=disk, root="tmpfs").output)
+    assert said == ["No space left on device"] * 3 + ["unused"]
     clean, report = image.check(disk)
     assert clean, report
