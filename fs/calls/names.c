@@ -96,7 +96,6 @@ static int not_a_name(enum last_type type, enum removed_kind kind)
 s64 sys_unlinkat(int dfd, const char *name, int flags)
 {
 	enum removed_kind kind = flags & AT_REMOVEDIR ? REMOVE_DIRECTORY : REMOVE_FILE;
-	struct inode *gone __free(removed) = NULL;
 
 	if (flags & ~AT_REMOVEDIR)
 		return -EINVAL;
@@ -105,6 +104,7 @@ s64 sys_unlinkat(int dfd, const char *name, int flags)
 	if (at.last.type != LAST_NORM)
 		return not_a_name(at.last.type, kind);
 	struct mount *written __free(mount_drop_write) = TRY_PTR(mount_want_write(at.parent.mount));
+	struct inode *gone __free(removed) = NULL; /* behind the lock, before the mount is let go */
 	struct inode *dir = at.parent.dentry->inode;
 	guard(parent, dir);
 	struct dentry *dentry __free(dput) =

@@ -412,31 +412,31 @@ void shrink_dcache_children(struct dentry *parent)
 {
 	struct dentry *child;
 
-	while ((child = some_child(parent, UNUSED)) != NULL)
-		if (!evict_dentry(child, 0))
-			/* somebody uses the name of a removed directory: it goes with that use */
-			break;
+	/* If somebody uses the name of a removed directory, it goes with that use. */
+	while ((child = some_child(parent, UNUSED)) != NULL && evict_dentry(child, 0))
+		cond_resched();
 }
 
-/* From the root down to a leaf again and again: each goes before its parent, so no recursion is
- * needed. */
+/* Down to a leaf and up again: each goes before its parent, so no recursion is needed. */
 int shrink_dcache_sb(struct super_block *sb)
 {
-	for (;;) {
-		struct dentry *dentry = dget(sb->root), *child;
+	struct dentry *dentry = dget(sb->root), *child;
+	bool gone = true;
 
+	while (gone) {
 		while ((child = some_child(dentry, ANY)) != NULL) {
 			dput(dentry);
 			dentry = child;
 		}
-		if (dentry == sb->root) {
-			dput(dentry);
-			return 0;
-		}
-		if (!evict_dentry(dentry, sb->type->pinned && dentry->inode ? 1 : 0))
-			return -EBUSY;
+		if (dentry == sb->root)
+			break;
+		child = dentry;
+		dentry = dget_parent(child);
+		gone = evict_dentry(child, sb->type->pinned && child->inode ? 1 : 0);
 		cond_resched();
 	}
+	dput(dentry);
+	return gone ? 0 : -EBUSY;
 }
 
 /* ---- boot and checks ------------------------------------------------------------------------- */

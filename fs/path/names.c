@@ -142,12 +142,10 @@ int remove_locked(struct inode *dir, struct dentry *dentry, enum removed_kind ki
 #ifdef CONFIG_DCACHE_FASTPATH
 	guard(change_place, led_through(dentry));
 #endif
-	{
-		guard(child, inode);
-		if (is_mountpoint(dentry))
-			return -EBUSY;
-		TRY(dir->op->remove(dir, dentry));
-	}
+	guard(child, inode); /* till the name is gone: nothing is mounted on it meanwhile */
+	if (is_mountpoint(dentry))
+		return -EBUSY;
+	TRY(dir->op->remove(dir, dentry));
 	if (kind == REMOVE_DIRECTORY)
 		shrink_dcache_children(dentry);
 	d_delete_name(dentry);

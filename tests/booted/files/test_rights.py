@@ -21,3 +21,20 @@ def test_maps_of_a_set_id_program(cw_run, rights):
     script = "cp /rights /privileged && chmod 4755 /privileged && /rights maps /privileged"
     result = cw_run(script=script, add=[f"{rights}:/rights"], root="tmpfs", smp=4, debug=False)
     assert b"maps: ok" in result.output
+
+
+def test_who_reads_for_another_does_not_become_him(cw_run, tmp_path):
+    """A file of /proc is read with the rights of who opened it; the reader stays who he is to all others."""
+    program = static_program(tmp_path / "deputy", HERE / "deputy.c")
+    result = cw_run(["/deputy"], add=[f"{program}:/deputy"], root="tmpfs", smp=2, full=True)
+    assert result.output.decode().split() == ["let:", "0", "handed", "over:", "1"]
+
+
+def test_unmounting_takes_time_by_what_there_is(cw_run, tmp_path):
+    """And not by its square, which whoever may make directories could make as large as he likes, for all who mount."""
+    program = static_program(tmp_path / "depth", HERE / "depth.c")
+    options = {"root": "tmpfs", "debug": False, "icount": True}
+    assert cw_run(["/depth"], add=[f"{program}:/depth"], **options).output.decode().split() in (
+        ["times:", "4"],
+        ["times:", "5"],
+    )
