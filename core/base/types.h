@@ -53,7 +53,6 @@ typedef u64 sector_t;	/* 512-byte sector number */
 #define noinline __attribute__((noinline))
 #define __cold __attribute__((cold))
 #define __maybe_unused __attribute__((unused))
-#define __weak __attribute__((weak))
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

@@ -24,13 +24,14 @@ static void set_alarm(const struct timer_list *list)
 	arch_timer_set(list->first ? list->first->deadline_ns : ~0ULL); /* ~0: none */
 }
 
-/* Off its list, if it is on one; then this CPU is not woken for it: one that idles rests. */
-static void detach(struct timer *timer)
+/* Off its list, if it is on one; then this CPU is not woken for it: one that idles rests. Is its
+ * callback running on another CPU? On our own only we can be the callback. */
+static bool detach(struct timer *timer)
 {
 	int cpu = READ_ONCE(timer->cpu); /* another thread may start it elsewhere */
 
 	if (cpu < 0)
-		return;
+		return false;
 	guard(spinlock_irqsave, &lists[cpu].lock);
 	for (struct timer **at = &lists[cpu].first; *at; at = &(*at)->next) {
 		lockdep_assert_held(&lists[(*at)->cpu].lock);
@@ -38,9 +39,10 @@ static void detach(struct timer *timer)
 			*at = timer->next;
 			if (at == &lists[cpu].first && cpu == (int)cpu_id())
 				set_alarm(&lists[cpu]);
-			return;
+			break;
 		}
 	}
+	return cpu != (int)cpu_id() && lists[cpu].running == timer;
 }
 
 void timer_start(struct timer *timer, u64 deadline_ns)
@@ -62,15 +64,8 @@ void timer_start(struct timer *timer, u64 deadline_ns)
 
 void timer_cancel(struct timer *timer)
 {
-	int cpu;
-
-	do { /* the callback may start it again */
-		cpu = timer->cpu;
-		detach(timer);
+	while (detach(timer)) /* the callback may start it again */
 		cpu_relax();
-		/* On our own CPU only we can be the callback: not to be waited for. */
-	} while (cpu >= 0 && cpu != (int)cpu_id() &&
-		 smp_load_acquire(&lists[cpu].running) == timer);
 }
 
 void timer_interrupt(void)
@@ -83,11 +78,11 @@ void timer_interrupt(void)
 		struct timer *timer = list->first;
 
 		list->first = timer->next;
-		WRITE_ONCE(list->running, timer);
+		list->running = timer;
 		spin_unlock(&list->lock);
 		timer->function(timer->argument);
 		spin_lock(&list->lock);
-		smp_store_release(&list->running, NULL);
+		list->running = NULL;
 	}
 	set_alarm(list);
 }

@@ -238,8 +238,8 @@ void real_timer_expired(void *argument)
 	struct interval_timer *timer = &process->timers[ITIMER_REAL];
 
 	guard(spinlock_irqsave, &process_lock);
-	if (!timer->left_ns)
-		return; /* switched off meanwhile */
+	if (!timer->left_ns || timer->left_ns > ktime_ns())
+		return; /* switched off or set to later meanwhile */
 	signal_send_locked(process, NULL, SIGALRM, NULL);
 	if (!timer->interval_ns) {
 		timer->left_ns = 0;

@@ -94,6 +94,8 @@ static bool start_cpu(struct cpu *cpu, unsigned id, u32 apic_id)
 		for (u64 end = arch_clock_ns() + 10000; arch_clock_ns() < end;)
 			cpu_relax();
 	}
+	if (!cpu->online) /* nor later: what it would use is the next one's */
+		lapic_send_ipi(apic_id, IPI_INIT);
 	return cpu->online;
 }
 

@@ -68,12 +68,17 @@ static int save_vectors(void __user *user)
 	return put_user(FP_XSTATE_MAGIC2, (u32 __user *)(user + FPU_AREA_SIZE));
 }
 
-/* The reverse; what no program may load is put right, so that XRSTOR does not fault. */
+/* The reverse; what no program may load is put right, so that XRSTOR does not fault. NULL stands
+ * for the state that programs begin with. */
 static int restore_vectors(const void __user *user)
 {
 	u8 image[FPU_AREA_SIZE] __aligned(64); /* a switch during the copy saves over the area */
 	u64 *header = (u64 *)(image + XSTATE_HEADER);
 
+	if (!user) {
+		fpu_restore(fpu_initial_state);
+		return 0;
+	}
 	TRY(read_user(image, user, sizeof(image)));
 	*(u32 *)(image + MXCSR) &= MXCSR_MASK;
 	header[0] &= xfeatures;

@@ -39,6 +39,10 @@ struct task *arch_switch(struct task *previous, struct task *next)
 		fpu_save(previous->arch.fpu);
 	if (next->arch.fpu) {
 		fpu_restore(next->arch.fpu);
+		/* Selectors mean nothing, and are nobody's: what one program loads is not for the
+		 * next one's eyes. The program's GS base is where swapgs has it. */
+		__asm__ __volatile__("mov %0, %%ds; mov %0, %%es; mov %0, %%fs;"
+				     "swapgs; mov %0, %%gs; swapgs" ::"r"(0));
 		write_msr(MSR_FS_BASE, next->arch.fs_base);
 	}
 	cpu_set_kernel_stack(cpu, (u64)(uintptr_t)(task_registers(next) + 1));

@@ -116,7 +116,7 @@ static void kernel_fault(struct registers *registers, unsigned vector, u64 addre
 		entry++;
 	if ((s64)address < 0 || entry == extable_end)
 		fatal_exception(registers, vector);
-	if (mm && address < USER_TOP && !current->in_page_fault && (registers->flags & FLAGS_IF)) {
+	if (mm && address < USER_TOP && (registers->flags & FLAGS_IF)) {
 		arch_irq_enable();
 		if (mm_fault(mm, address, access) == 0)
 			return;
@@ -140,10 +140,10 @@ void trap_handle(unsigned vector, struct registers *registers)
 	} else {
 		registers->orig_ax = ~0UL; /* the error code: not a system call to restart */
 		arch_irq_enable();
-		if (trap->signo)
-			force_signal(trap->signo, trap->code, registers->ip);
-		else
-			force_signal(SIGSEGV, SI_KERNEL, registers->ip);
+		int signo = trap->signo ?: SIGSEGV;
+		int code = trap->signo ? trap->code : SI_KERNEL;
+		bool located = code != SI_KERNEL || signo == SIGFPE;
+		force_signal(signo, code, located ? registers->ip : 0);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "../scenarios.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 
 static volatile sig_atomic_t caught, caught_order[8];
 static volatile pthread_t caught_in;
@@ -363,4 +364,114 @@ SCENARIO(an_alternate_stack_is_used_up)
 	for (int i = 0; i < STACK; i++)
 		touched += memory[i] != 0;
 	say("%s, %d", WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it fit", touched);
+}
+
+/* ---- what the processor itself tells and keeps -------------------------------------------------
+ */
+
+static sigjmp_buf behind;
+static volatile int trap_code;
+static void *volatile trap_address;
+
+static void note_trap(int signo, siginfo_t *info, void *context)
+{
+	(void)context;
+	caught = signo;
+	trap_code = info->si_code;
+	trap_address = info->si_addr;
+	siglongjmp(behind, 1);
+}
+
+#define TRAP(what, statement)                                                                      \
+	do {                                                                                       \
+		caught = 0;                                                                        \
+		if (!sigsetjmp(behind, 1)) {                                                       \
+			statement;                                                                 \
+		}                                                                                  \
+		say("%s: signal %d, code %d, address %s", what, caught, trap_code,                 \
+		    trap_address ? "known" : "unknown");                                           \
+	} while (0)
+
+SCENARIO(addresses_of_traps)
+{
+	static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+	volatile int zero = 0;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i],
+			  &(struct sigaction){.sa_sigaction = note_trap,
+					      .sa_flags = SA_SIGINFO | SA_NODEFER},
+			  NULL);
+	TRAP("division", zero = 1 / zero);
+	TRAP("int3", asm volatile("int3"));
+	TRAP("undefined", asm volatile("ud2"));
+	TRAP("privileged", asm volatile("hlt"));
+	TRAP("no address", *(volatile int *)0x8000000000000000UL);
+	TRAP("nothing there", *(volatile int *)0x10000);
+}
+
+static void without_vectors(int signo, siginfo_t *info, void *context)
+{
+	(void)info;
+	caught = signo;
+	((ucontext_t *)context)->uc_mcontext.fpregs = NULL;
+}
+
+/* They are those that a program begins with, then. */
+SCENARIO(return_from_a_handler_without_vectors)
+{
+	unsigned control = 0x7fc0;
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		sigaction(SIGUSR1,
+			  &(struct sigaction){.sa_sigaction = without_vectors,
+					      .sa_flags = SA_SIGINFO},
+			  NULL);
+		asm volatile("ldmxcsr %0" ::"m"(control));
+		raise(SIGUSR1);
+		asm volatile("stmxcsr %0" : "=m"(control));
+		_exit(caught == SIGUSR1 && control == 0x1f80);
+	}
+	waitpid(child, &status, 0);
+	say("%d %d", WIFEXITED(status), WEXITSTATUS(status));
+}
+
+/* A call's number is the lower half of its register, whatever stands above. */
+SCENARIO(a_call_s_number_has_32_bits)
+{
+	long result = 0x700000000 | SYS_pause;
+
+	handle(SIGALRM, 0);
+	setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 30000}, NULL);
+	asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+	say("%ld, %d", result, caught);
+}
+
+static unsigned selectors(void)
+{
+	unsigned ds, es, fs, gs;
+
+	asm volatile("mov %%ds, %0; mov %%es, %1; mov %%fs, %2; mov %%gs, %3"
+		     : "=r"(ds), "=r"(es), "=r"(fs), "=r"(gs));
+	return (ds | es | fs | gs) & 0xffff;
+}
+
+/* What one program loads no other finds. */
+SCENARIO(selectors_are_a_program_s_own)
+{
+	int ends[2];
+	char byte;
+
+	pipe(ends);
+	if (!fork()) {
+		read(ends[0], &byte, 1);
+		_exit((int)selectors());
+	}
+	asm volatile("mov %0, %%gs; mov %0, %%ds; mov %0, %%es" ::"r"(0x2b));
+	write(ends[1], "x", 1);
+	int status;
+	wait(&status);
+	say("%d", WEXITSTATUS(status));
 }

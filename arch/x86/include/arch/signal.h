@@ -34,7 +34,7 @@ int arch_pop_signal_frame(struct registers *registers, u64 *blocked, struct sign
 /* The errno that the system call being left returns, or 0: not a call, or no error. */
 static inline int arch_syscall_error(const struct registers *registers)
 {
-	bool failed = registers->orig_ax <= 0xffffffff && registers->ax >= (u64)-4095;
+	bool failed = registers->orig_ax != ~0ULL && registers->ax >= (u64)-4095;
 
 	return failed ? (int)-(s64)registers->ax : 0;
 }
