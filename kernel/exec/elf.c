@@ -42,6 +42,7 @@ struct image {
 	const struct elf_segment *named; /* the one with an interpreter's name, or NULL */
 	u64 low, high;			 /* what is loaded, in whole pages */
 	u64 phdr;			 /* where in it the program headers are */
+	u64 align;			 /* what all of it wants, at least a page */
 	u64 bias;			 /* to be added to all addresses */
 };
 DEFINE_FREE(image, struct image, kfree(variable->segments))
@@ -70,6 +71,7 @@ static int read_image(struct file *file, struct image *image)
 
 	TRY(read_exactly(file, image->segments, size, header->phoff));
 	image->low = ~0ULL;
+	image->align = PAGE_SIZE;
 	for (; segment < image->segments + header->phnum; segment++) {
 		if (segment->type == PT_INTERP && !image->named)
 			image->named = segment;
@@ -77,8 +79,10 @@ static int read_image(struct file *file, struct image *image)
 			continue;
 		if (segment->filesz > segment->memsz || segment->vaddr >= USER_TOP ||
 		    segment->memsz >= USER_TOP || segment->offset >> 62 ||
-		    (segment->vaddr ^ segment->offset) & (PAGE_SIZE - 1))
+		    (segment->filesz && (segment->vaddr ^ segment->offset) & (PAGE_SIZE - 1)))
 			return -ENOEXEC;
+		if (is_power_of_2(segment->align))
+			image->align = max(image->align, segment->align);
 		if (header->phoff - segment->offset < segment->filesz)
 			image->phdr = header->phoff - segment->offset + segment->vaddr;
 		image->low = min(image->low, page_down(segment->vaddr));
@@ -161,7 +165,8 @@ int load_program(struct program *program)
 
 	TRY(read_image(program->file, &image));
 	TRY(map_image(program, program->file, &image,
-		      ARCH_PIE_BASE + random_pages(program, PIE_RANDOM_BITS)));
+		      round_down(ARCH_PIE_BASE + random_pages(program, PIE_RANDOM_BITS),
+				 image.align)));
 	program->phdr = image.phdr + image.bias;
 	program->phnum = image.header.phnum;
 	program->entry = program->start;

@@ -203,6 +203,13 @@ def test_memory_beside_the_ram_disk(cw_run):
     assert 60 <= free[1] <= free[0] <= free[1] + 4 and free[0] < 80
 
 
+def test_a_program_is_loaded_as_aligned_as_it_wants(cw_run, tmp_path):
+    """One that may lie anywhere, too: the random part of its place is of what that leaves."""
+    program, source = tmp_path / "aligned", Path(__file__).parent / "aligned.c"
+    subprocess.run(["gcc", "-static-pie", "-O1", "-o", program, source], check=True)
+    assert cw_run(["/aligned"], add=[f"{program}:/aligned"]).output.split() == [b"off:", b"0"]
+
+
 @pytest.mark.turns(3)
 def test_demo_in_64_megabytes():
     """The whole of `make run` with the least memory: tree copied bit-identical, disk clean, four reports."""

@@ -3,7 +3,9 @@
  */
 #include "../scenarios.h"
 
+#include <elf.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 
@@ -368,4 +370,43 @@ SCENARIO(what_may_not_be_looked_at_is_not_read_by_a_set_id_program)
 	}
 	T(waitpid(child, &status, 0) == child);
 	say("%x", status);
+}
+
+/* A program of two segments that ends with 42, and the second one as @second says. */
+static void make_program(const char *name, const Elf64_Phdr *second)
+{
+	static const unsigned char code[] = {0xb8, 60, 0, 0, 0, 0xbf, 42, 0, 0, 0, 0x0f, 0x05};
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segments[2];
+		unsigned char code[sizeof(code)];
+	} image = {
+		.header = {.e_ident = ELFMAG "\2\1\1",
+			   .e_type = ET_EXEC,
+			   .e_machine = EM_X86_64,
+			   .e_version = 1,
+			   .e_phoff = offsetof(__typeof__(image), segments),
+			   .e_ehsize = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 2,
+			   .e_entry = 0x400000 + offsetof(__typeof__(image), code)},
+		.segments = {{PT_LOAD, PF_R | PF_X, 0, 0x400000, 0x400000, sizeof(image),
+			      sizeof(image), 4096},
+			     *second},
+	};
+	int fd = open(name, O_CREAT | O_WRONLY | O_TRUNC, 0755);
+
+	memcpy(image.code, code, sizeof(code));
+	write(fd, &image, sizeof(image));
+	close(fd);
+}
+
+SCENARIO(segments_of_programs)
+{
+	make_program("zeros",
+		     &(Elf64_Phdr){PT_LOAD, PF_R | PF_W, 0x123, 0x600000, 0, 0, 0x1000, 4096});
+	try_program("./zeros");
+	make_program("straight",
+		     &(Elf64_Phdr){PT_LOAD, PF_R | PF_W, 0, 0x600000, 0, 64, 0x3000, 4096});
+	try_program("./straight");
 }
