@@ -9,10 +9,14 @@
 typedef void visit_below(struct dentry *child, const struct dentry *parent, void *context);
 
 /*
- * @visit all that is cached below @top, which cannot be moved, nor can what lies there, since
- * dentry_tree_lock is held. It can be freed, if it was removed: but its memory stays as long as
- * this CPU does nothing else (rcu.h), and its child_link says so. Some may be visited twice. Takes
- * the lock of each directory; does not sleep.
+ * @visit all that is cached below @top, each once and before what is below it. Does not sleep.
+ *
+ * Nothing there can go to another directory, since dentry_tree_lock is held. But who has only a
+ * directory's lock may give a child another place among its children, and if we stand on that
+ * child, those behind it are lost to us. So each directory's lock is held until all below it is
+ * done, from @top down to where we stand: what we stand on stays where it is, and in memory.
+ * Nobody else waits for one such lock with another in his hands. They may be more than the
+ * lock-order checker has room for: it knows of the first, for all.
  */
 static __always_inline void visit_all_below(struct dentry *top, visit_below *visit, void *context)
 {
@@ -20,28 +24,26 @@ static __always_inline void visit_all_below(struct dentry *top, visit_below *vis
 	struct list_head *link;
 
 	lockdep_assert_held(&dentry_tree_lock);
-	spin_lock(&parent->lock);
-	link = parent->children.next;
+	guard(spinlock, &top->lock);
+	link = top->children.next;
 	for (;;) {
 		while (link != &parent->children) {
 			child = list_entry(link, struct dentry, child_link);
 			visit(child, parent, context);
 			link = link->next;
-			if (list_empty(&child->children))
+			/* Its children have references to it. An empty list would say nothing: it
+			 * is that for a moment, too, while an only child gets another place. */
+			if (!dentry_count(child))
 				continue;
-			spin_unlock(&parent->lock); /* down */
-			parent = child;
-			spin_lock(&parent->lock);
+			parent = child; /* down */
+			__spin_lock(&parent->lock);
 			link = parent->children.next;
 		}
-		spin_unlock(&parent->lock);
 		if (parent == top)
 			return;
-		child = parent; /* up, and on behind it, or once more from the start if it is gone
-				 */
-		parent = child->parent;
-		spin_lock(&parent->lock);
-		link = child->child_link.next ?: parent->children.next;
+		__spin_unlock(&parent->lock); /* up, and on behind it */
+		link = parent->child_link.next;
+		parent = parent->parent;
 	}
 }
 
