@@ -35,6 +35,8 @@ TAGGED = [
 ]
 # In which mounts, and names above, change: with names that are compared, through mounts, in place of signatures.
 COMPARED = [f"direct_{name}" for name in ("unbound", "mount_above", "mount_below", "bind", "rename_above")]
+# In which names get another place among a directory's children while all below is visited: a listing gives it only there.
+BESIDE = [name for name in PROGRAMS if re.match(r"direct_\w+_beside_", name)]
 KERNEL = [name for name in PROGRAMS if not name.startswith(("toy_", "table_", "direct_"))]
 # Of what is rare: enough that each mend of tests/mutants/mend-0*, taken out, is found.
 RUNS = {
@@ -60,6 +62,9 @@ RUNS = {
     "direct_moved_meanwhile": 1500,
     "direct_exchange_above": 1200,
     "direct_new_names_below": 2000,
+    "direct_chmod_beside_rename": 2000,
+    "direct_rename_beside_rename": 4000,
+    "direct_chmod_beside_listing": 3000,
     "complete_evict": 1500,
     "complete_fill": 1200,
     "complete_number": 1200,
@@ -133,6 +138,12 @@ def compared_ring() -> Path:
 
 
 @pytest.fixture(scope="session")
+def listed_ring() -> Path:
+    """Direct lookup with complete directories."""
+    return build(OUTPUT.with_name(f"{OUTPUT.name}-listed"), f"HOSTED_ROOMS={DIRECT_ROOMS} DCACHE_COMPLETE=y")
+
+
+@pytest.fixture(scope="session")
 def names_ring() -> Path:
     """Complete directories, and more negative dentries."""
     rooms = "SWAP=y XATTR=y OPENAT2=y FALLOCATE=y DCACHE_COMPLETE=y DCACHE_NEGATIVE=y"
@@ -181,6 +192,12 @@ def test_program_with_tagged_buckets(tagged_ring, program):
 @pytest.mark.parametrize("program", COMPARED)
 def test_program_with_names_compared(compared_ring, program):
     passes(compared_ring, program, RUNS.get(program, USUAL_RUNS))
+
+
+@pytest.mark.builds("the ring with direct lookup and complete directories")
+@pytest.mark.parametrize("program", BESIDE)
+def test_program_with_direct_lookup_of_what_is_listed(listed_ring, program):
+    passes(listed_ring, program, RUNS.get(program, USUAL_RUNS))
 
 
 @pytest.mark.builds("the ring with complete directories")

@@ -97,7 +97,7 @@ void direct_forget(struct dentry *dentry);
 /*
  * Around a change of the directory @dentry, which is referenced (NULL: of none), its place or the
  * right to search it: see above. Takes dentry_tree_lock for as long as it looks at all that is
- * cached below.
+ * cached below, and each directory's lock while it looks at what is below that (below.h).
  */
 enum direct_kind { DIRECT_RIGHTS, DIRECT_PLACE };
 void direct_change_begin(struct dentry *dentry, enum direct_kind kind);
