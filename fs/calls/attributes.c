@@ -125,8 +125,7 @@ s64 sys_utimensat(int dfd, const char *name, const void *times, int flags)
 {
 	struct timespec64 given[2];
 
-	if (times)
-		TRY(read_user(given, times, sizeof(given)));
+	TRY(read_user_if_given(given, times, sizeof(given)));
 	return change_times(dfd, name, times ? given : NULL, flags);
 }
 

@@ -85,26 +85,20 @@ s64 sys_ioctl(int number, u32 command, u64 argument)
 {
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	struct file *file = fd.file;
-	int on, left;
+	int on;
 
 	switch (command) {
 	case FIOCLEX:
 	case FIONCLEX:
 		return fd_set_flags(number, command == FIOCLEX ? FD_CLOEXEC : 0);
 	case FIONBIO:
-		if (get_user(on, (int *)argument))
-			return -EFAULT;
-		if (on)
-			file->flags |= O_NONBLOCK;
-		else
-			file->flags &= ~(u32)O_NONBLOCK;
+		TRY(get_user(on, (int *)argument));
+		file->flags = (file->flags & ~(u32)O_NONBLOCK) | (on ? O_NONBLOCK : 0);
 		return 0;
 	case FIONREAD:
-		if (S_ISREG(file->inode->mode)) {
-			left = (int)(file->inode->data.size - file->position);
-			return put_user(left, (int *)argument);
-		}
-		break;
+		if (!S_ISREG(file->inode->mode))
+			break;
+		return put_user((int)(file->inode->data.size - file->position), (int *)argument);
 	case FS_IOC_GETFLAGS:
 	case FS_IOC_SETFLAGS:
 	case FS_IOC_GETVERSION:

@@ -30,9 +30,7 @@ const struct chrdev *next_chrdev(const struct chrdev *previous)
 {
 	const struct chrdev *next = previous ? previous + 1 : chrdevs;
 
-	if (next < chrdevs + chrdev_count)
-		return next;
-	return NULL;
+	return next < chrdevs + chrdev_count ? next : NULL;
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -51,9 +49,7 @@ static int special_open(struct inode *inode, struct file *file)
 	if (!fop)
 		return -ENXIO;
 	file->fop = fop;
-	if (fop->open)
-		return fop->open(inode, file);
-	return 0;
+	return fop->open ? fop->open(inode, file) : 0;
 }
 
 static const struct file_operations special_file_operations = {.open = special_open};

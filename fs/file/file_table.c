@@ -53,11 +53,10 @@ struct file_table *file_table_create(void)
 static int table_grow(struct file_table *table)
 {
 	u32 size = 2 * READ_ONCE(table->size);
-	struct file **files = kzalloc(size * (sizeof(*files) + sizeof(bool)), GFP_KERNEL);
+	struct file **files =
+		TRY_PTR(kzalloc(size * (sizeof(*files) + sizeof(bool)), GFP_KERNEL));
 	struct file **old = files;
 
-	if (!files)
-		return -ENOMEM;
 	spin_lock(&table->lock);
 	if (table->size < size) { /* else another thread was faster */
 		old = table->files;

@@ -99,7 +99,5 @@ struct file *filp_open(const char *name, int flags, umode_t mode)
 	struct file *file = NULL;
 	int error = open_at(AT_FDCWD, name, flags, mode, &file);
 
-	if (error)
-		return ERR_PTR(error);
-	return file;
+	return error ? ERR_PTR(error) : file;
 }

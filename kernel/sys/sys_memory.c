@@ -16,17 +16,12 @@ s64 sys_mmap(u64 address, u64 length, u32 protection, u32 flags, int fd, u64 off
 
 	if (offset & (PAGE_SIZE - 1))
 		return -EINVAL;
-	if (!(flags & MAP_ANONYMOUS)) {
-		f = fdget(fd);
-		if (!f.file)
-			return -EBADF;
-	}
+	if (!(flags & MAP_ANONYMOUS))
+		f = TRY_FD(fdget(fd));
 	if ((flags & MAP_TYPE) == MAP_SHARED && (!f.file || f.file->fop->mmap == MAPPED_ZEROS)) {
 		/* opened as the device was: so far goes what mprotect may add */
-		int access = O_RDWR;
+		int access = f.file ? (int)(f.file->mode - 1) & O_ACCMODE : O_RDWR;
 
-		if (f.file)
-			access = (int)(f.file->mode - 1) & O_ACCMODE;
 		memory = TRY_PTR(tmpfs_file(0777, length, access));
 		offset = 0;
 	}

@@ -387,10 +387,8 @@ void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)
 	pgoff_t first = (start + PAGE_SIZE - 1) >> PAGE_SHIFT, behind = end >> PAGE_SHIFT;
 	unsigned head = start & (PAGE_SIZE - 1), tail = end & (PAGE_SIZE - 1);
 	bool any = first < behind, in_one = first > behind;
-	enum zapped what = ZAP_FILE_PAGES;
+	enum zapped what = end == FILE_END ? ZAP_COPIES_TOO : ZAP_FILE_PAGES;
 
-	if (end == FILE_END)
-		what = ZAP_COPIES_TOO;
 	if (any && !list_empty(&mapping->vmas))
 		mm_unmap_file(mapping, first, behind - 1, what);
 	if (!READ_ONCE(mapping->nr_pages))

@@ -311,13 +311,9 @@ static u64 areas_end(const struct mm *mm)
 
 s64 find_free_range(struct mm *mm, u64 length)
 {
-	const struct vma *above;
-
 	lockdep_assert_held(&mm->lock);
 	if (areas_end(mm) + length <= mm->mmap_top)
 		return (s64)(mm->mmap_top - length);
-	above = find_gap(mm->areas, length);
-	if (!above)
-		return -ENOMEM;
+	const struct vma *above = TRY_PTR(find_gap(mm->areas, length));
 	return (s64)(gap_top(above) - length);
 }

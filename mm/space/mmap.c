@@ -195,9 +195,7 @@ s64 sys_mprotect(u64 start, u64 length, u32 prot)
 	guard(mm_write, mm);
 	u64 last = mapped_end(mm, start, end);
 	struct vma *first = vma_carve(mm, start, last);
-	int error = PTR_ERR_OR_ZERO(first);
-	if (error)
-		return error;
+	int error = TRY(PTR_ERR_OR_ZERO(first));
 	for_each_area_from (vma, first, last) {
 		unsigned flags = (vma->flags & ~VM_RIGHTS) | prot;
 

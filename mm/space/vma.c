@@ -46,9 +46,7 @@ static int insert(struct mm *mm, const struct vma *wanted)
 {
 	if (mm->area_count == AREAS_MAX)
 		return -ENOMEM;
-	struct vma *vma = vma_create(mm, wanted);
-	if (!vma)
-		return -ENOMEM;
+	struct vma *vma = TRY_PTR(vma_create(mm, wanted));
 	areas_insert(mm, vma);
 	return 0;
 }
