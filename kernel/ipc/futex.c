@@ -9,7 +9,7 @@
  * and mostly a handful.
  *
  * Lock: futex_lock guards the list and the waiters in it; it is held for the few instructions of a
- * queueing or waking, and waking takes run queue locks below it.
+ * look at the word and queueing, or of waking, and waking takes run queue locks below it.
  */
 #include "kernel/proc/process.h"
 #include "mm/space/vm.h"
@@ -103,13 +103,21 @@ static s64 wait(u32 *address, int operation, u32 expected, u64 deadline_ns, u32 
 	u32 value;
 
 	TRY(make_key(address, operation, &waiter.key));
-	spin_lock(&futex_lock);
-	list_add_tail(&waiter.link, &waiters);
-	spin_unlock(&futex_lock);
-	/* Queued before the look: a wake that follows the change of the word finds us. */
-	error = get_user(value, address);
-	if (!error && value != expected)
-		error = -EAGAIN;
+	/*
+	 * Looked at and queued under one lock: a wake that follows the change of the word finds us,
+	 * and none is taken by who will not sleep. The word is brought into memory before.
+	 */
+	do {
+		TRY(get_user(value, address));
+		guard(spinlock, &futex_lock);
+		current->pagefault_disabled = true;
+		error = get_user(value, address);
+		current->pagefault_disabled = false;
+		if (!error && value == expected)
+			list_add_tail(&waiter.link, &waiters);
+	} while (error);
+	if (value != expected)
+		return -EAGAIN;
 	while (!error) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (list_empty(&waiter.link))
