@@ -5,7 +5,8 @@
  * them alone, and are freed when the file is truncated or its last name and use are gone. A page
  * that is not dirty is a hole. The number of pages and that of inodes are limited (to half of
  * memory's pages, or size= and nr_inodes=) since a full tmpfs must be ENOSPC and not the end of the
- * machine. As in Linux, each further name of a file counts as an inode.
+ * machine. As in Linux, each further name of a file counts as an inode, and what a long symbolic
+ * link takes as pages (tmpfs.c).
  */
 #include "core/memory/slab.h"
 #include "fs/inode/times.h"
@@ -19,7 +20,7 @@ static int tmpfs_write_begin(struct inode *inode, struct page *page, unsigned fr
 	if (!test_bit(PG_dirty, &page->flags)) {
 		if (!percpu_counter_inc(&super_of(inode)->pages))
 			return -ENOSPC;
-		__atomic_fetch_add(&inode->blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&inode->blocks, PAGE_BLOCKS, __ATOMIC_RELAXED);
 	}
 	if (!page_uptodate(page) && to - from < PAGE_SIZE) {
 		memset(page_address(page), 0, from);
@@ -61,14 +62,14 @@ static void tmpfs_invalidate(struct page *page, unsigned from)
 
 	if (from == 0 && test_bit(PG_dirty, &page->flags)) {
 		percpu_counter_add(&super_of(inode)->pages, -1);
-		__atomic_fetch_sub(&inode->blocks, PAGE_SIZE / 512, __ATOMIC_RELAXED);
+		__atomic_fetch_sub(&inode->blocks, PAGE_BLOCKS, __ATOMIC_RELAXED);
 	}
 }
 
 #ifdef CONFIG_SWAP
 static void tmpfs_swapped_gone(struct inode *inode, u64 pages)
 {
-	__atomic_fetch_sub(&inode->blocks, pages * PAGE_SIZE / 512, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&inode->blocks, pages * PAGE_BLOCKS, __ATOMIC_RELAXED);
 	percpu_counter_add(&super_of(inode)->pages, -(s64)pages);
 }
 #endif

@@ -6,6 +6,8 @@
 
 #include "fs/tmpfs/tmpfs.h"
 
+#define PAGE_BLOCKS (PAGE_SIZE / 512) /* as inode->blocks counts them */
+
 struct tmpfs_super {
 	struct percpu_counter pages; /* in use */
 };

@@ -23,6 +23,7 @@
 enum { PAGES, INODES, MODE, UID, GID, OPTIONS }; /* of mount(2) */
 
 #define FIRST_COOKIE 2		/* 0 and 1 are "." and ".." */
+#define SHORT_LINK 128		/* a link of fewer bytes is paid for by its inode */
 #define DIRECTORY_ENTRY_SIZE 20 /* what Linux adds to a directory's size for a name */
 
 static const struct inode_operations inode_operations;
@@ -38,6 +39,8 @@ static void tmpfs_free_inode(struct inode *inode)
 		inode->sb->type->xattrs->forget(inode);
 	if (inode->nlink > 1 && !S_ISDIR(inode->mode))
 		percpu_counter_add(&inode->sb->inode_count, 1 - (s64)inode->nlink);
+	/* a long link's; those of a file have gone, and been given back */
+	percpu_counter_add(&super_of(inode)->pages, -(s64)(inode->blocks / PAGE_BLOCKS));
 }
 
 /* NULL: no memory, or too many, which is ENOSPC both in Linux. */
@@ -70,9 +73,7 @@ static inline struct dentry *next_name(struct dentry *dir, struct dentry *dentry
 {
 	struct list_head *next = dentry->child_link.next;
 
-	if (next == &dir->children)
-		return NULL;
-	return list_entry(next, struct dentry, child_link);
+	return next == &dir->children ? NULL : list_entry(next, struct dentry, child_link);
 }
 
 /* @dentry becomes the youngest name in its directory, which is or will be @into, or no name (NULL).
@@ -124,27 +125,35 @@ static void add_name(struct inode *dir, struct dentry *dentry, struct inode *ino
 	dget(dentry); /* the pin */
 }
 
+/* Where the link @inode leads to. false: no memory, or the file system is full, since a long one is
+ * charged its pages, as in Linux. */
+static bool set_target(struct inode *inode, const char *target)
+{
+	size_t length = strlen(target), room = length + 9; /* it is read by words */
+	u64 blocks = length < SHORT_LINK ? 0 : DIV_ROUND_UP(room, PAGE_SIZE) * PAGE_BLOCKS;
+
+	for (; inode->blocks < blocks; inode->blocks += PAGE_BLOCKS)
+		if (!percpu_counter_inc(&super_of(inode)->pages))
+			return false;
+	char *text = kzalloc(room, GFP_KERNEL);
+	if (text)
+		memcpy(text, target, length);
+	inode->link = text;
+	inode->data.size = (loff_t)length;
+	return text;
+}
+
 static int tmpfs_make(struct inode *dir, struct dentry *dentry, umode_t mode, dev_t rdev,
 		      const char *target)
 {
-	char *text = NULL;
-	size_t length = 0;
-
-	if (S_ISLNK(mode)) {
-		length = strlen(target);
-		text = kzalloc(length + 9, GFP_KERNEL);
-		if (!text)
-			return -ENOSPC;
-		memcpy(text, target, length);
-	}
 	struct inode *inode = tmpfs_inode(dir->sb, dir, mode, rdev);
-	if (!inode) {
-		kfree(text);
+
+	if (!inode)
 		return -ENOSPC;
-	}
-	if (text) {
-		inode->link = text;
-		inode->data.size = (loff_t)length;
+	if (S_ISLNK(mode) && !set_target(inode, target)) {
+		inode->nlink = 0;
+		iput(inode);
+		return -ENOSPC;
 	}
 	add_name(dir, dentry, inode, inode->ctime);
 	dir->nlink += S_ISDIR(mode);
