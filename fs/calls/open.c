@@ -25,7 +25,7 @@ s64 sys_pipe2(int *fds, int flags)
 	struct path path __free(path) = {0};
 	u32 nonblock = (u32)flags & O_NONBLOCK;
 
-	if (flags & ~(O_CLOEXEC | O_NONBLOCK | O_DIRECT))
+	if (flags & ~(O_CLOEXEC | O_NONBLOCK))
 		return -EINVAL;
 	TRY(tmpfs_nameless(S_IFIFO | 0600, &path));
 	struct file *reader __free(fput) = TRY_PTR(file_open_path(&path, O_RDONLY | nonblock));

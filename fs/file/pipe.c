@@ -3,8 +3,13 @@
  *
  * A struct pipe hangs on its inode (inode->pipe); it is made by the first open and goes with the
  * last close. The ring has 64 KB, in pages that are there from the first time that something is
- * written to them, the first one from the start: a writer that gets no other waits until the pipe
- * is empty. A program cannot ask for another size.
+ * written to them, the first one from the start. A program cannot ask for another size.
+ *
+ * When all pipes have an eighth of memory they get no further page, but a new one still its first,
+ * as in Linux beyond a user's limit: who holds many full pipes makes those of others slow, and
+ * does not stop them. With a fourth there is no new pipe either, but for root, who can end what
+ * took them all. A writer that gets no page waits until the pipe is empty; poll(2) does not know
+ * of that, and splice(2) is ENOMEM.
  *
  * Writes of up to PIPE_BUF bytes are atomic: they wait until all of it fits. A write without
  * readers is SIGPIPE and EPIPE; a read without writers is end of file.
@@ -15,16 +20,22 @@
  * empty and writers while it is full, so they are hardly ever there together.
  */
 #include "fs/file/pipe.h"
+#include "fs/cred.h"
 #include "fs/inode/times.h"
 #include "fs/tmpfs/tmpfs.h"
 #include "core/memory/slab.h"
 
 #define SIGPIPE 13 /* as in kernel/proc/signal.h, and on the host */
 
-noinline bool pipe_new_page(char **page)
+static atomic64_t all_pages; /* of all pipes */
+
+noinline bool pipe_new_page(char **page, unsigned part)
 {
-	*page = kmalloc(PAGE_SIZE, GFP_KERNEL | GFP_NOWARN);
-	return *page != NULL;
+	if ((u64)atomic_inc_return(&all_pages) <= page_alloc_total_pages() / part)
+		*page = kmalloc(PAGE_SIZE, GFP_KERNEL | GFP_NOWARN);
+	if (!*page)
+		atomic_dec(&all_pages);
+	return *page;
 }
 
 static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
@@ -39,6 +50,8 @@ static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
 		mutex_unlock(&pipe->lock);
 		if (result > 0)
 			wake_up_events(&pipe->wait, pipe_read_events(used, (u32)result));
+		if (result > 0 && !tmpfs_is_nameless(file->path.dentry))
+			touch_atime(file);
 		if (result || end)
 			return result;
 		TRY(file_wait(file, pipe->wait,
@@ -58,7 +71,12 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		mutex_lock(&pipe->lock);
 		result = pipe->count[READER] ? 0 : -EPIPE;
 		if (!result && pipe_has_room(pipe, least)) {
-			result = pipe_move(pipe, WRITER, io);
+			/* a short write may need a further page: before any of it is there */
+			size_t end = pipe->tail + pipe->used + min_t(size_t, least, PIPE_BUF) - 1;
+			char **last = &pipe->pages[end / PAGE_SIZE % PIPE_PAGES];
+
+			if (*last || pipe_new_page(last, LATER_PART))
+				result = pipe_move(pipe, WRITER, io);
 			if (!result) /* no memory: an empty pipe has its first page */
 				least = PIPE_BYTES;
 		}
@@ -135,8 +153,10 @@ static void pipe_release(struct file *file)
 	if (pipe->count[READER] || pipe->count[WRITER])
 		return;
 	inode->pipe = NULL;
-	for (unsigned i = 0; i < PIPE_PAGES; i++)
+	for (unsigned i = 0; i < PIPE_PAGES; i++) {
+		atomic_sub(pipe->pages[i] != NULL, &all_pages);
 		kfree(pipe->pages[i]);
+	}
 	kfree(pipe);
 }
 
@@ -147,14 +167,22 @@ static int fifo_open(struct inode *inode, struct file *file)
 
 	if (!(file->mode & (FMODE_READ | FMODE_WRITE)))
 		return -EINVAL; /* the pipe lives as long as it has a reader or a writer */
+	bool named = !tmpfs_is_nameless(file->path.dentry), patient = !(file->flags & O_NONBLOCK);
+
 	down_write(&inode->lock);
-	struct pipe *pipe = inode->pipe ? inode->pipe : kzalloc(sizeof(*pipe), GFP_KERNEL);
-	if (!pipe || (!pipe->pages[0] && !pipe_new_page(&pipe->pages[0]))) {
-		kfree(pipe); /* it was new, or it would have that page */
+	struct pipe *pipe = inode->pipe;
+	/* Refused before it is counted: a reader who waits for a writer is not to hear of it. */
+	if (named && !patient && other == READER && !(pipe && pipe->count[READER])) {
 		up_write(&inode->lock);
-		return -ENOMEM;
+		return -ENXIO;
 	}
-	if (!inode->pipe) {
+	if (!pipe) {
+		pipe = kzalloc(sizeof(*pipe), GFP_KERNEL);
+		if (!pipe || !pipe_new_page(&pipe->pages[0], capable(current->cred) ? 1 : 4)) {
+			kfree(pipe);
+			up_write(&inode->lock);
+			return -ENOMEM;
+		}
 		mutex_init(&pipe->lock, "pipe");
 		init_waitqueue_head(&pipe->wait);
 		inode->pipe = pipe;
@@ -162,17 +190,13 @@ static int fifo_open(struct inode *inode, struct file *file)
 	/* the other side's opens before; who is there is one that came */
 	u64 seen = pipe->opens[other] - (pipe->count[other] > 0);
 	pipe_count(pipe, file, 1);
-	if (!tmpfs_is_nameless(file->path.dentry))
+	if (named)
 		file->private = (void *)seen;
 	up_write(&inode->lock);
 	/* Who opens it for both never waits; a pipe(2) has its other side, or had it already. */
-	if (file->mode == (FMODE_READ | FMODE_WRITE) || tmpfs_is_nameless(file->path.dentry) ||
-	    READ_ONCE(pipe->opens[other]) != seen || (file->flags & O_NONBLOCK && other == WRITER))
+	if (file->mode == (FMODE_READ | FMODE_WRITE) || !named || !patient)
 		return 0;
-	int error = -ENXIO;
-	if (!(file->flags & O_NONBLOCK))
-		error = wait_event_interruptible(pipe->wait,
-						 READ_ONCE(pipe->opens[other]) != seen);
+	int error = wait_event_interruptible(pipe->wait, READ_ONCE(pipe->opens[other]) != seen);
 	if (error)
 		pipe_release(file);
 	return error;

@@ -22,8 +22,9 @@ struct pipe {
 	char *pages[PIPE_PAGES];
 };
 
-/* A page for *@page: is there memory? */
-bool pipe_new_page(char **page);
+/* A page for *@page: is there memory, of which all pipes' pages are then at most one @part-th? */
+bool pipe_new_page(char **page, unsigned part);
+#define LATER_PART 8 /* for a page that is not a pipe's first */
 
 /* May a write begin that needs room for @least bytes? Without the lock: at some moment. */
 static inline bool pipe_has_room(const struct pipe *pipe, size_t least)
@@ -43,7 +44,7 @@ static __always_inline ssize_t pipe_move(struct pipe *pipe, unsigned side, struc
 	do {
 		char **page = &pipe->pages[at / PAGE_SIZE % PIPE_PAGES];
 
-		if (side == WRITER && unlikely(!*page) && !pipe_new_page(page))
+		if (side == WRITER && unlikely(!*page) && !pipe_new_page(page, LATER_PART))
 			break;
 		n = min(left, PAGE_SIZE - at % PAGE_SIZE);
 		moved = io_move(io, *page + at % PAGE_SIZE, n, side);

@@ -17,6 +17,7 @@
 #define AROUND 8u /* pages that a read fault maps if the cache has them, aligned; as Linux */
 #define OOM_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define OOM_ROUNDS 300
+#define RECLAIM_ROUNDS 8 /* more than one fault needs pages: then others take what we reclaim */
 
 bool (*oom_killer)(void);
 
@@ -360,7 +361,7 @@ int mm_fault(struct mm *mm, u64 address, unsigned access)
 	for (unsigned round = 0; unlikely(error == -ENOMEM) && round < OOM_ROUNDS; round++) {
 		if (fatal_signal_pending(current))
 			break;
-		if (!reclaim_pages(1) && !wait_for_victim())
+		if ((round >= RECLAIM_ROUNDS || !reclaim_pages(1)) && !wait_for_victim())
 			break;
 		error = try_fault(mm, address, access);
 	}
