@@ -29,7 +29,7 @@ s64 sys_dup2(int old, int new)
 /* ---- fcntl, ioctl ---------------------------------------------------------------------------- */
 
 /* The status flags that F_SETFL may change. */
-#define SETFL_MASK (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_ASYNC)
+#define SETFL_MASK (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME)
 
 s64 sys_fcntl(int number, u32 command, u64 argument)
 {
@@ -58,8 +58,8 @@ s64 sys_fcntl(int number, u32 command, u64 argument)
 		return -EPERM;
 	if ((new & ~*flags &O_NOATIME) && !owner_or_root(fd.file->inode))
 		return -EPERM;
-	if (new & ~*flags &(O_DIRECT | O_ASYNC))
-		return -EINVAL; /* neither is supported */
+	if (((u32)argument & ~*flags & (O_DIRECT | O_ASYNC)) && !S_ISREG(fd.file->inode->mode))
+		return -EINVAL; /* no packets in a pipe, no signals; both mean nothing to a file */
 	*flags = (*flags & ~(u32)SETFL_MASK) | new;
 	return 0;
 }

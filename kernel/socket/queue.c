@@ -50,7 +50,8 @@ struct message *message_new(struct socket *socket, struct io *io, size_t length,
 		.charge = (u32)charge,
 		.length = (u32)length,
 	};
-	*attached = (struct attached){0};
+	/* a stream's next piece is of the same sender, and without files */
+	*attached = (struct attached){attached->sender, attached->has_sender, 0, NULL};
 	if (!message->attached.has_sender)
 		message->attached.sender = real_identity();
 	if (io_get(io, message->data, length) == length)

@@ -1,6 +1,7 @@
 /*
  * sys_process.c - limits, and the small things a process asks about itself.
  */
+#include "kernel/proc/info/status.h"
 #include "kernel/proc/process.h"
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -38,7 +39,7 @@ s64 sys_prlimit64(int pid, u32 kind, const void *user_new, void *user_old)
 
 		if (!process)
 			return -ESRCH;
-		if (process != current->process && !capable(current->cred))
+		if (!may_inspect(process))
 			return -EPERM;
 		old = process->limits[kind];
 		if (user_new)

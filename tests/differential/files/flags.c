@@ -337,3 +337,17 @@ SCENARIO(what_takes_record_locks_away)
 	T(flock(other, LOCK_SH | LOCK_NB));
 	ask(other, F_OFD_GETLK, (struct flock){.l_type = F_RDLCK});
 }
+
+/* Of a file both can be set, and nobody hears of its input. */
+SCENARIO(signals_and_direct_access_to_a_file)
+{
+	int fd = open("f", O_CREAT | O_RDWR, 0644);
+
+	T(fcntl(fd, F_SETFL, O_ASYNC));
+	T((fcntl(fd, F_GETFL) & O_ASYNC) != 0);
+	T(fcntl(fd, F_SETFL, O_DIRECT | O_NONBLOCK));
+	T((fcntl(fd, F_GETFL) & O_DIRECT) != 0);
+	T((fcntl(fd, F_GETFL) & O_NONBLOCK) != 0);
+	T(fcntl(fd, F_SETFL, 0));
+	T((fcntl(fd, F_GETFL) & O_DIRECT) != 0);
+}

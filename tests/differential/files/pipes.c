@@ -286,3 +286,21 @@ SCENARIO(who_opens_a_fifo_later_misses_no_writer)
 	T(poll(fds, 2, 0));
 	show("who came later", fds[1].revents);
 }
+
+/* The time of a named one moves by what is read from it, not by finding nothing. */
+SCENARIO(fifo_time_of_reading)
+{
+	const struct timespec long_ago[2] = {{1000, 0}, {2000, 0}};
+	struct stat stat_now;
+	char byte;
+
+	mkfifo("fifo", 0600);
+	int fd = open("fifo", O_RDWR | O_NONBLOCK);
+	write(fd, "x", 1);
+	for (int i = 0; i < 2; i++) {
+		utimensat(AT_FDCWD, "fifo", long_ago, 0);
+		T(read(fd, &byte, 1));
+		stat("fifo", &stat_now);
+		say("%s", stat_now.st_atime == 1000 ? "stays" : "moves");
+	}
+}

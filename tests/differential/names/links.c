@@ -215,3 +215,37 @@ SCENARIO(mknod_types)
 		T(mknod("null", S_IFCHR | 0666, 0x103));
 	}
 }
+
+/* A long target is charged to a file system in memory, a page each; a short one is not. */
+SCENARIO(links_fill_a_tmpfs)
+{
+	char target[201] = "", name[16];
+	int made = 0, again = 0;
+
+	memset(target, 'a', 200);
+	make_directory("m");
+	T(mount("none", "m", "tmpfs", 0, "size=64k"));
+	for (int i = 0; i < 40; i++) {
+		sprintf(name, "m/%d", i);
+		made += symlink(target, name) == 0;
+	}
+	show("made", made);
+	T(symlink(target, "m/more"));
+	target[127] = 0;
+	T(symlink(target, "m/short"));
+	target[127] = 'a';
+	target[128] = 0;
+	T(symlink(target, "m/more"));
+	T(unlink("m/3"));
+	T(symlink(target, "m/more"));
+	for (int i = 0; i < 40; i++) {
+		sprintf(name, "m/%d", i);
+		unlink(name);
+	}
+	for (int i = 0; i < 40; i++) {
+		sprintf(name, "m/%d", i);
+		again += symlink(target, name) == 0;
+	}
+	show("again", again);
+	T(umount("m"));
+}

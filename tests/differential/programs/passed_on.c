@@ -8,6 +8,7 @@
 #include "../scenarios.h"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/times.h>
 
 enum { FUTEX_WAIT };
@@ -290,4 +291,33 @@ SCENARIO(signals_for_threads_that_end)
 	for (int i = 0; i < ROUNDS; i++)
 		takers[i] = taker();
 	say("%s", takers);
+}
+
+/* One asks for the limits of what runs as the same user, and sets them; not for a stranger's. */
+SCENARIO(limits_of_another_process)
+{
+	struct rlimit limit = {7, 8};
+	pid_t stranger = fork();
+
+	while (!stranger)
+		pause();
+	AS(USER_A)
+	{
+		T(prctl(PR_SET_DUMPABLE, 1)); /* as after execve(2) */
+		pid_t child = fork();
+
+		while (!child)
+			pause();
+		T(prlimit(child, RLIMIT_CORE, &limit, NULL));
+		limit = (struct rlimit){0, 0};
+		T(prlimit(child, RLIMIT_CORE, NULL, &limit));
+		say("%d %d", (int)limit.rlim_cur, (int)limit.rlim_max);
+		limit.rlim_max = 9;
+		T(prlimit(child, RLIMIT_CORE, &limit, NULL));
+		T(prlimit(stranger, RLIMIT_CORE, NULL, &limit));
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	kill(stranger, SIGKILL);
+	waitpid(stranger, NULL, 0);
 }

@@ -342,3 +342,34 @@ SCENARIO(file_whose_number_cannot_be_told_is_not_open)
 	say("flags %#x control %d", message.msg_flags, (int)message.msg_controllen);
 	T(dup(0));
 }
+
+/* All of a stream that one call sends is from who it says, however many pieces there are. */
+SCENARIO(a_long_stream_is_of_one_sender)
+{
+	const int one = 1, size = 40000;
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(struct ucred))];
+	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(struct ucred)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_CREDENTIALS}};
+	struct ucred who = {getpid(), 5, 6}, told;
+	struct iovec piece = {calloc(1, size), size};
+	struct msghdr message = {.msg_iov = &piece,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	int pair[2], others = 0, got = 0;
+
+	T(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	T(setsockopt(pair[1], SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)));
+	memcpy(CMSG_DATA(&control.header), &who, sizeof(who));
+	T(sendmsg(pair[0], &message, 0));
+	while (got < size) {
+		message.msg_controllen = sizeof(control);
+		got += (int)recvmsg(pair[1], &message, 0);
+		memcpy(&told, CMSG_DATA(&control.header), sizeof(told));
+		others += told.uid != 5 || told.gid != 6;
+	}
+	say("%d bytes, of others %d", got, others);
+}
