@@ -48,10 +48,11 @@ static ssize_t pipe_read(struct file *file, struct io *io, loff_t *position)
 		ssize_t result = used ? pipe_move(pipe, READER, io) : 0;
 		bool end = !pipe->count[WRITER];
 		mutex_unlock(&pipe->lock);
-		if (result > 0)
+		if (result > 0) {
 			wake_up_events(&pipe->wait, pipe_read_events(used, (u32)result));
-		if (result > 0 && !tmpfs_is_nameless(file->path.dentry))
-			touch_atime(file);
+			if (!tmpfs_is_nameless(file->path.dentry))
+				touch_atime(file);
+		}
 		if (result || end)
 			return result;
 		TRY(file_wait(file, pipe->wait,
@@ -72,10 +73,11 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 		result = pipe->count[READER] ? 0 : -EPIPE;
 		if (!result && pipe_has_room(pipe, least)) {
 			/* a short write may need a further page: before any of it is there */
-			size_t end = pipe->tail + pipe->used + min_t(size_t, least, PIPE_BUF) - 1;
-			char **last = &pipe->pages[end / PAGE_SIZE % PIPE_PAGES];
+			u32 at = pipe->tail + pipe->used;
+			char **next = &pipe->pages[(at / PAGE_SIZE + 1) % PIPE_PAGES];
+			bool further = at % PAGE_SIZE + least > PAGE_SIZE && least <= PIPE_BUF;
 
-			if (*last || pipe_new_page(last, LATER_PART))
+			if (likely(!further) || *next || pipe_new_page(next, LATER_PART))
 				result = pipe_move(pipe, WRITER, io);
 			if (!result) /* no memory: an empty pipe has its first page */
 				least = PIPE_BYTES;

@@ -66,7 +66,7 @@ static pid_t holder(void)
 static void pipes(void)
 {
 	pid_t holders[HOLDERS];
-	int ends[2], left = 0;
+	int ends[2] = {-1, -1}, left = 0;
 	char small[4096];
 
 	for (int i = 0; i < HOLDERS; i++)
