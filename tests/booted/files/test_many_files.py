@@ -7,6 +7,9 @@ By hand, a million of them in 2 GB:
 from __future__ import annotations
 
 import json
+from pathlib import Path
+
+from tests.musl import static_program
 
 # A tmpfs without a limit of inodes: both kernels' default is one for each two pages of memory, which is 250,000 in 2 GB
 # and 16,000 here. It is there to keep whoever may write from filling memory, and what is tested is what a file takes.
@@ -33,3 +36,13 @@ def test_the_limit_that_is_there_without(cw_run):
     inodes, kilobytes = int(numbers[0]), int(numbers[3])
     assert inodes == kilobytes // 4 // 2
     assert b"No space left" in result.output
+
+
+def test_unmounting_takes_time_by_what_there_is(cw_run, tmp_path):
+    """And not by its square, which whoever may make directories could make as large as he likes, for all who mount."""
+    program = static_program(tmp_path / "depth", Path(__file__).parent / "depth.c")
+    options = {"root": "tmpfs", "debug": False, "icount": True}
+    assert cw_run(["/depth"], add=[f"{program}:/depth"], **options).output.decode().split() in (
+        ["times:", "4"],
+        ["times:", "5"],
+    )
