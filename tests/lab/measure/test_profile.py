@@ -21,6 +21,8 @@ from tests.conftest import PATIENCE
 ZEROS = ["dd", "if=/dev/zero", "of=/dev/null", "bs=4096", "count=60000"]
 NAMES = ["sh", "-c", "i=0; while [ $i -lt 4000 ]; do [ -e /usr/no/such/name ]; [ -e /etc/x$i ]; i=$((i + 1)); done"]
 
+WALK = ("lockless_find", "walk_without_locks", "walk_on")  # of no one alone are there always samples
+
 
 def rows(text: bytes):
     found = re.findall(r"^ +([\d.]+)% +([\d.]+)%  (.+)$", text.decode(), re.MULTILINE)
@@ -37,11 +39,11 @@ def profile(cw, *arguments):
 def test_a_job_that_spins_in_a_known_path_shows_it(cw, tmp_path):
     drawn = tmp_path / "zeros.svg"
     text = profile(cw, "--flame", drawn, "--", *ZEROS)
-    zeros, names = rows(text), rows(profile(cw, "--top", "60", "--", *NAMES))
+    zeros, names = rows(text), rows(profile(cw, "--top", "1000", "--", *NAMES))
     assert next(iter(zeros)) == "arch_copy_user" and zeros["sys_read"][1] > 60, zeros
     assert len(zeros) > 8, "the loop of the job and the timer keep step"
-    walks = [share for name, (_, share) in names.items() if name.startswith("lockless_find")]
-    assert walks[0] > 15 and not any(name.startswith("lockless_find") for name in zeros), (names, zeros)
+    walks = [share for name, (_, share) in names.items() if name.startswith(WALK)]
+    assert max(walks, default=0) > 15 and not any(name.startswith(WALK) for name in zeros), (names, zeros)
     again = drawn.read_bytes()
     assert text == profile(cw, "--flame", drawn, "--", *ZEROS) and again == drawn.read_bytes()
     assert text != profile(cw, "--seed", "2", "--period", "30011", "--flame", drawn, "--", *ZEROS)
