@@ -55,7 +55,7 @@ class Planned:
     def command(self) -> str:
         """What repeats the run."""
         if not self.kernel:
-            return shlex.join(on_host(self.job, self.config["add"]))
+            return shlex.join(on_host(self.job, self.config["add"], Path()))
         kernel = ["--defconfig", self.kernel.defconfig or "default"]
         kernel += [word for setting in self.kernel.settings for word in ("--set", setting)]
         return shlex.join(["./cw", "run", *kernel, *self.options, "--result", "result.json", "--", *self.job])
@@ -204,12 +204,12 @@ def _planned_on_host(
     return Planned(identity(config), config, None, [], job, timeout, needs)
 
 
-def on_host(job: list[str], added: Iterable[str]) -> list[str]:
-    """@job with the host's paths in place of the guest's, of all that is @added as HOSTPATH:GUESTPATH."""
+def on_host(job: list[str], added: Iterable[str], top: Path = TOP) -> list[str]:
+    """@job with the host's paths in place of the guest's, of all that is @added as HOSTPATH:GUESTPATH below @top."""
     paths = {}
     for one in added:
         here, _, there = one.partition(":")
-        paths[there or f"/{Path(here).name}"] = str(TOP / here)
+        paths[there or f"/{Path(here).name}"] = str(top / here)
     return [paths.get(word, word) for word in job]
 
 
