@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from lab.base.paths import TOP
+from lab.base.paths import TOP, output_folder
 from lab.book.order import CONTENTS, parts
 from lab.build.configure import configure
 from lab.cli.root import app
@@ -163,8 +163,10 @@ def test_a_command_of_some_seconds_runs(command, folder):
 @pytest.mark.turns(30)
 @pytest.mark.long
 @pytest.mark.parametrize("command", run_here(BOOTED))
-def test_a_command_that_boots_runs(command, tmp_path):
-    """In a folder of its own, which has what the page says that there is."""
+def test_a_command_that_boots_runs(command, tmp_path, monkeypatch):
+    """In a folder of its own, which has what the page says that there is, and with a kernel of its own: some ask for rooms
+    that the default kernel, which other tests boot meanwhile, has not."""
+    monkeypatch.setenv("CW_OUTPUT", f"{output_folder()}-pages")
     (tmp_path / "cw").symlink_to(TOP / "cw")
     swap = "lab/playground/streams/swap.sh"
     (tmp_path / swap).parent.mkdir(parents=True)
