@@ -16,6 +16,7 @@
 #define WORDS_OF(signature) (signature).limb
 #endif
 
+#include "fs/path/alias/place.h"
 #include "fs/path/lockless/component.c"
 
 #include <stdlib.h>
@@ -92,6 +93,12 @@ u64 sign(const char *const *texts, unsigned count, u64 *words)
 u64 index_of_last(void)
 {
 	return signature_index(&last);
+}
+
+/* The place of its alias. */
+unsigned place_of_last(void)
+{
+	return alias_place(&last);
 }
 
 /* Does what was signed last differ from itself but for @bit of its words? */

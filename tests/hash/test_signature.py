@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
@@ -232,3 +233,19 @@ def test_texts_that_differ_little_have_other_indexes(signatures):
     assert max(indexes) < 2**24
     # of 2,000 in 65,536 places 1,970 are expected to be different
     assert len({index % 65536 for index in indexes}) > 1900
+
+
+def test_numbered_names_take_no_places_from_each_other():
+    """By one key of fifty, half of a hundred numbered names have the index of another one (fs/path/alias/place.h)."""
+    library = load("multilinear", arch="hosted")
+    most = []
+    for seed in range(500):
+        assert begin(library, False, seed=seed)
+        places: Counter[int] = Counter()
+        for number in range(100):
+            signed(library, [f"known/absent/{number}"])
+            places[library.place_of_last()] += 1
+        most.append(sum(count for count in places.values() if count > 1))
+    # 2.4 are expected to share one of 4096 places; by the index itself 50 and more
+    assert max(most) < 20
+    assert 1.5 < sum(most) / len(most) < 3.5

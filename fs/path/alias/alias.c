@@ -52,7 +52,7 @@ void alias_keep(const struct lockless_walk *walk, const struct signature *target
 				       .follow = walk->flags & LOOKUP_FOLLOW,
 				       .below = below};
 	prefix_remember(alias->version);
-	replace(&direct_aliases[signature_index(&alias->text) % ALIAS_PLACES], alias);
+	replace(&direct_aliases[alias_place(&alias->text)], alias);
 }
 
 u64 alias_forget_all(void)

@@ -18,16 +18,15 @@
  * absent, or no directory: such a text leads to nothing as long as the path of that component does,
  * and below a file as long as that leads to one.
  *
- * There is a fixed number of places, each for the newest alias of those that share it. Readers take
- * no lock and write nothing; an alias is freed a grace period after it has been replaced.
+ * There is a fixed number of places (place.h). Readers take no lock and write nothing; an alias is
+ * freed a grace period after it has been replaced.
  */
 #pragma once
 
 #ifdef CONFIG_DCACHE_SYMLINK_ALIAS
 
+#include "fs/path/alias/place.h"
 #include "fs/path/direct/find.h"
-
-#define ALIAS_PLACES 4096 /* a power of two */
 
 struct direct_alias {
 	struct signature text, target;
@@ -59,8 +58,7 @@ static __always_inline bool alias_is_of_my_tree(const struct direct_alias *alias
 static inline const struct direct_alias *alias_of(const struct lockless_walk *walk)
 {
 	const struct signature *text = &walk->direct.signature;
-	const struct direct_alias *alias =
-		READ_ONCE(direct_aliases[signature_index(text) % ALIAS_PLACES]);
+	const struct direct_alias *alias = READ_ONCE(direct_aliases[alias_place(text)]);
 
 	if (!alias || signatures_differ(&alias->text, text) ||
 	    alias->follow != (walk->flags & LOOKUP_FOLLOW) ||
