@@ -28,13 +28,6 @@ void get_random_bytes(void *buffer, size_t n)
 	}
 }
 
-unsigned random_entropy(void)
-{
-	u64 value;
-
-	return !random_fixed && arch_random(&value) ? 256 : 0;
-}
-
 void random_init(void)
 {
 	state = arch_cycles() ^ realtime_ns();

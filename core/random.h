@@ -20,8 +20,6 @@ static inline u64 splitmix64(u64 *state)
 
 void get_random_bytes(void *buffer, size_t n);
 u64 random_u64(void);
-/* Of the next 256 bits those that nobody could know: all by the CPU's own generator, else 0. */
-unsigned random_entropy(void);
 /* By `seed=`: then what differs from one start to the next on a real machine is drawn from it. */
 extern bool random_fixed;
 

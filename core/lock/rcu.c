@@ -237,6 +237,13 @@ void rcu_barrier(void)
 void rcu_count_section(int step)
 {
 	rcu_cpus[cpu_id()].readers += step;
+	ASSERT(rcu_cpus[cpu_id()].readers >= 0);
+}
+
+void rcu_assert_reader(void)
+{
+	if (!rcu_cpus[cpu_id()].readers && !panicking)
+		panic("rcu: a pointer is followed outside of a reader's section");
 }
 
 void rcu_assert_no_reader(void)

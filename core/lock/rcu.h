@@ -37,9 +37,10 @@
  * called at once.
  *
  * Not allowed: to sleep, to return to the program, and call_rcu(), between rcu_read_lock() and
- * rcu_read_unlock(); readers in interrupt handlers. Debug builds panic at the first, and name a CPU
- * that has held a grace period up for two seconds. Freed objects are poisoned by their slab, so
- * that a reader who kept one is found.
+ * rcu_read_unlock(); to follow a pointer outside of them; readers in interrupt handlers. Debug
+ * builds panic at what comes first, and, where rcu_assert_reader() stands, at what is followed
+ * outside; they name a CPU that has held a grace period up for two seconds. Freed objects are
+ * poisoned by their slab, so that a reader who kept one is found.
  *
  * After McKenney and Slingwine, "Read-copy update: using execution history to solve concurrency
  * problems" (1998).
@@ -59,9 +60,11 @@ struct rcu_head {
 #ifdef CONFIG_DEBUG
 void rcu_count_section(int step); /* this CPU has so many readers more */
 void rcu_assert_no_reader(void);  /* panics if this CPU has one: the caller may sleep */
+void rcu_assert_reader(void);	  /* panics if it has none: the caller follows a pointer */
 #else
 #define rcu_count_section(step) ((void)0)
 #define rcu_assert_no_reader() ((void)0)
+#define rcu_assert_reader() ((void)0)
 #endif
 
 /* A reader begins, and ends. They nest. */

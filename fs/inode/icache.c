@@ -64,7 +64,7 @@ static u32 bucket_of(const struct super_block *sb, ino_t number)
 
 /* What an inode has until its file system gives it something else. */
 const struct file_operations bad_file_operations;
-const struct inode_operations no_inode_operations;
+static const struct inode_operations no_inode_operations;
 
 /* ---- making ---------------------------------------------------------------------------------- */
 

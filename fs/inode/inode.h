@@ -211,7 +211,6 @@ static inline void set_ctime(struct inode *inode, struct timespec64 now)
 }
 /* What an inode has until its file system gives it something else. */
 extern const struct file_operations bad_file_operations;
-extern const struct inode_operations no_inode_operations;
 /* Has a directory lost its name, so that there are none in it any more? Asked under its lock. */
 #define is_dead(inode) ((inode)->nlink == 0)
 

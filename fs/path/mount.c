@@ -92,6 +92,7 @@ struct mount *mount_on(const struct path *path)
 
 struct mount *mounted_on(const struct mount *mount, const struct dentry *dentry)
 {
+	rcu_assert_reader();
 	guard(spinlock, mount_lock());
 	return find_mount(mount, dentry);
 }

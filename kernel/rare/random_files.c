@@ -1,14 +1,19 @@
 /*
  * random_files.c - /proc/sys/kernel/random: UUIDs, and how much chance there is.
  */
+#include <arch/time.h>
+
 #include "core/base/room.h"
 #include "core/lock/rwsem.h"
 #include "core/random.h"
 #include "fs/proc/proc.h"
 
+/* Of the next 256 bits those that nobody could know: all by the CPU's own generator, else 0. */
 static void entropy_show(struct text *out, const struct proc_entry *entry)
 {
-	text_printf(out, "%u\n", random_entropy());
+	u64 value;
+
+	text_printf(out, "%u\n", !random_fixed && arch_random(&value) ? 256 : 0);
 }
 
 /* A random UUID (RFC 4122, version 4): a new one, or the first one, which the node's data keeps. */

@@ -60,6 +60,7 @@ static inline const struct direct_alias *alias_of(const struct lockless_walk *wa
 	const struct signature *text = &walk->direct.signature;
 	const struct direct_alias *alias = READ_ONCE(direct_aliases[alias_place(text)]);
 
+	rcu_assert_reader();
 	if (!alias || signatures_differ(&alias->text, text) ||
 	    alias->follow != (walk->flags & LOOKUP_FOLLOW) ||
 	    alias->changes != (u64)atomic_read(&direct_changes.begun) ||

@@ -30,6 +30,7 @@ u64 direct_version_of(const struct dentry *dentry, const struct mount *mount,
 {
 	struct direct_entry *entry = direct_entry_of(dentry, mount);
 
+	rcu_assert_reader();
 	if (!entry || entry->mount_sequence != mount_sequence ||
 	    signatures_differ(&entry->signature, signature))
 		return 0;

@@ -178,6 +178,7 @@ static __always_inline struct direct_entry *direct_probe(const struct lockless_w
 	const struct path_key key = {signature, walk, counts};
 	u32 bucket = path_bucket(signature);
 	u64 steps = 0;
+	rcu_assert_reader();
 	REGION_MARK(HASH_path, 0);
 	path_lock_to_look(bucket);
 	struct direct_entry *entry = path_table_find(&path_table_instance, NULL, bucket, &key,

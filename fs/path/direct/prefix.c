@@ -94,6 +94,7 @@ bool prefix_remember_now(u64 version)
 {
 	struct prefix_cache *cache = smp_load_acquire(&current->cred->prefix);
 
+	rcu_assert_reader();
 	if (!cache || cache->epoch != version >> 32)
 		return false;
 	insert(cache, (u32)version);

@@ -53,6 +53,7 @@ static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent,
 	const struct dentry_key key = {parent, name, counts, sequence};
 	u64 steps = 0;
 
+	rcu_assert_reader();
 	REGION_MARK(HASH_dentry, 0);
 	struct dentry *dentry =
 		dentry_table_find(&dentry_table_instance, NULL, dentry_bucket(parent, name->hash),
@@ -390,6 +391,7 @@ static __always_inline bool hold(const struct lockless_walk *walk, struct path *
 	struct mount *mount = walk->path.mount;
 	struct dentry *dentry = walk->path.dentry;
 
+	rcu_assert_reader();
 	if (unlikely(!atomic_inc_not_zero(&dentry->refcount))) {
 		rcu_read_unlock();
 		return false;

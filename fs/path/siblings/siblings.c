@@ -8,6 +8,7 @@ static struct direct_entry *directory_of(const struct path *path, u32 mount_sequ
 	const struct dentry *parent = READ_ONCE(path->dentry->parent);
 	struct direct_entry *entry;
 
+	rcu_assert_reader();
 	if (path->dentry == path->mount->root || path->dentry == parent)
 		return NULL;
 	entry = direct_entry_of(parent, path->mount);
