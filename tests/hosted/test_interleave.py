@@ -82,6 +82,9 @@ PLANTED = {
     "table_moved": ("data race on", "toy_table_insert"),
     "table_removed": ("data race on", "toy_table_remove"),
     "toy_freed": ("of memory of kmalloc()", "drop_box"),
+    "toy_no_fence": ("seen_first || seen_second", ""),
+    "toy_released": ("seen_first || seen_second", ""),
+    "toy_one_fence": ("seen_first || seen_second", ""),
 }
 
 

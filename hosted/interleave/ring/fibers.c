@@ -69,6 +69,7 @@ bool arch_irqs_disabled(void)
 
 void arch_local_add(s64 *counter, s64 value)
 {
+	stores_seen();
 	if (ring_active)
 		ring_point((uintptr_t)counter, RING_MARKED_WRITE,
 			   (u32)ring_place((uintptr_t)__builtin_return_address(0)));
@@ -142,7 +143,12 @@ static void take_turn(void)
 	if (schedule_time_passes())
 		pass_time();
 	look_again = false;
-	switch_to(highest());
+
+	struct fiber *next = highest();
+
+	if (next != running)
+		stores_turn();
+	switch_to(next);
 }
 
 /* ---- interrupts -------------------------------------------------------------------------------
@@ -150,10 +156,12 @@ static void take_turn(void)
 
 static void interrupt(void)
 {
+	stores_seen();
 	running->in_interrupt = running->irqs_off = true;
 	races_join(&running->clock, &io_clock);
 	in_flight--;
 	disk_complete_one();
+	stores_seen();
 	running->in_interrupt = running->irqs_off = false;
 }
 
@@ -177,6 +185,7 @@ static void submit(struct block_device *device, struct block_request *request)
 {
 	unsigned long flags = arch_irq_save();
 
+	stores_seen();
 	races_publish(&io_clock);
 	disk_submit(device, request);
 	arch_irq_restore(flags);
@@ -236,6 +245,7 @@ void ring_point(uintptr_t address, enum ring_kind kind, u32 pc)
 /* Without taking turns, who waits by looking would do so for ever. */
 void ring_relax(void)
 {
+	stores_seen();
 	if (highest() == running && !ring_active)
 		ring_fail("waits by looking for what nobody will do");
 	step_back();
@@ -249,6 +259,7 @@ static void between_translation_and_use(void)
 
 	if (!ring_active)
 		return;
+	stores_seen();
 	if (number == paused)
 		ring_relax();
 	else
@@ -264,6 +275,7 @@ static void sleep_until_woken(void)
 	u32 pc = running->last_pc;
 
 	rcu_idle_enter(); /* its CPU has nothing else to do */
+	stores_seen();
 	running->last_pc = pc; /* where it sleeps is told, and not that */
 	running->asleep = true;
 	while (running->task->state != TASK_RUNNING) {
@@ -300,6 +312,7 @@ void schedule(void)
 {
 	if (running->irqs_off)
 		ring_fail("sleeping with interrupts off");
+	stores_seen();
 	bool yields = running->task->state == TASK_RUNNING;
 
 	sched_do_pending(); /* which may wake the task itself */
@@ -312,6 +325,7 @@ void schedule(void)
 
 bool schedule_until(u64 deadline_ns)
 {
+	stores_seen();
 	if (hosted_clock_ns < deadline_ns) {
 		running->wake_ns = deadline_ns == ~0ull ? 0 : deadline_ns;
 		schedule();
@@ -323,6 +337,7 @@ bool schedule_until(u64 deadline_ns)
 
 bool wake_up_task(struct task *task)
 {
+	stores_seen(); /* a locked instruction, in the kernel */
 	bool slept = task->state != TASK_RUNNING;
 
 	for (struct fiber *fiber = fibers; fiber < fibers + RING_TASKS; fiber++)
@@ -352,9 +367,11 @@ static void idle_as(struct fiber *fiber, bool idles)
 static void entry(void)
 {
 	running->function(running->argument);
+	stores_seen();
 	user_leave();
 	task_end(); /* others see what it lets go of */
 	rcu_idle_enter();
+	stores_seen();
 	races_publish(&fibers[0].wake_clock);
 	running->task = NULL;
 	switch_to(highest()); /* there is always the test itself */
@@ -366,6 +383,7 @@ struct task *task_launch(void (*function)(void *), void *argument, bool thread)
 	bool active = ring_active;
 	char *stack;
 
+	stores_seen();
 	ring_active = false; /* nobody sees it half made */
 	while (fiber->task)
 		BUG_ON(++fiber == fibers + RING_TASKS);

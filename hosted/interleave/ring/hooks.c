@@ -17,12 +17,16 @@ static __always_inline void look(const volatile void *address, size_t size, enum
 {
 	if (likely(!ring_active))
 		return;
+	stores_point();
 	ring_point((uintptr_t)address, kind, pc);
 	races_access((uintptr_t)address, size, kind, pc);
-	if (kind == RING_MARKED_READ)
+	stores_access((uintptr_t)address, size, kind);
+	if (kind == RING_MARKED_READ) {
 		races_load((uintptr_t)address, __ATOMIC_ACQUIRE);
-	else if (kind == RING_MARKED_WRITE)
+	} else if (kind == RING_MARKED_WRITE) {
 		races_store((uintptr_t)address, __ATOMIC_RELAXED);
+		stores_follows((uintptr_t)address, size);
+	}
 }
 
 /* ---- functions --------------------------------------------------------------------------------
@@ -43,8 +47,11 @@ void __tsan_func_entry(void *call_pc)
 void __tsan_func_exit(void);
 void __tsan_func_exit(void)
 {
-	if (ring_active)
-		stacks_leave();
+	if (!ring_active)
+		return;
+	stacks_leave();
+	if (!running->node)
+		stores_seen(); /* before the program looks at what its call has done */
 }
 
 /* ---- plain and volatile accesses --------------------------------------------------------------
@@ -131,15 +138,20 @@ static __always_inline void before(const volatile void *address, size_t size, en
 				   u32 pc)
 {
 	if (unlikely(ring_active)) {
+		stores_point();
 		ring_point((uintptr_t)address, kind, pc);
 		races_access((uintptr_t)address, size, kind, pc);
+		stores_access((uintptr_t)address, size, kind);
 	}
 }
 
+/* A locked instruction waits until all that was stored before it is seen. */
 static __always_inline void exchanged(const volatile void *address, int order)
 {
-	if (unlikely(ring_active))
+	if (unlikely(ring_active)) {
+		stores_seen();
 		races_exchange((uintptr_t)address, order);
+	}
 }
 
 #define FETCH(bits, type, name)                                                                    \
@@ -157,6 +169,7 @@ static __always_inline void exchanged(const volatile void *address, int order)
 							  type value, int order, int failed)       \
 	{                                                                                          \
 		before(at, sizeof(type), RING_MARKED_WRITE, PC);                                   \
+		stores_seen();                                                                     \
 		if (__atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,      \
 						__ATOMIC_SEQ_CST)) {                               \
 			exchanged(at, order);                                                      \
@@ -179,8 +192,14 @@ static __always_inline void exchanged(const volatile void *address, int order)
 	void __tsan_atomic##bits##_store(volatile type *at, type value, int order)                 \
 	{                                                                                          \
 		before(at, sizeof(type), RING_MARKED_WRITE, PC);                                   \
-		if (ring_active)                                                                   \
+		if (ring_active) {                                                                 \
 			races_store((uintptr_t)at, order);                                         \
+			if (stores_late((uintptr_t)at, sizeof(type), value)) {                     \
+				if (order == __ATOMIC_SEQ_CST)                                     \
+					stores_seen();                                             \
+				return;                                                            \
+			}                                                                          \
+		}                                                                                  \
 		*at = value;                                                                       \
 	}                                                                                          \
 	type __tsan_atomic##bits##_exchange(volatile type *at, type value, int order);             \
@@ -208,7 +227,10 @@ void __tsan_atomic_thread_fence(int order)
 {
 	if (!ring_active)
 		return;
+	stores_point();
 	ring_point(0, RING_MARKED_WRITE, PC);
+	if (order == __ATOMIC_SEQ_CST)
+		stores_seen();
 	races_fence(order);
 }
 

@@ -115,6 +115,7 @@ static __noreturn void run_child(const struct ring_program *program)
 	ring_program_rng.state = ring_program_seed;
 	ring_shared->run_steps = ring_shared->trace_hash = 0;
 	schedule_begin(schedule_seed);
+	stores_begin(schedule_seed);
 	program->run();
 	fflush(stdout);
 	_exit(0);

@@ -119,6 +119,7 @@ void memory_describe(uintptr_t address, char *text, size_t size)
 /* It is the running task's from now on; what was done to it before it was freed comes before. */
 static void object_begins(struct object *object)
 {
+	stores_seen();
 	object->live = true;
 	races_join(&running->clock, &object->freed);
 	if (ring_active)
@@ -127,6 +128,7 @@ static void object_begins(struct object *object)
 
 static void object_ends(struct object *object)
 {
+	stores_seen();
 	if (!object->live)
 		ring_fail("freed twice: %s", object->name);
 	if (ring_active) {

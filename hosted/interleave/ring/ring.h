@@ -13,8 +13,9 @@
  * schedule 0 is the profile: tasks run one after the other, and what they share is noted for the
  * schedules that follow. The run-time and the programs are compiled without hooks.
  *
- * What is not simulated: the weaker orders of memory. All accesses happen one after the other; that
- * another order was possible is seen by the races it would need.
+ * Half of the schedules have stores that other CPUs see late, as on x86 (stores.c). What is not
+ * simulated are weaker orders of memory: loads happen one after the other; that another order was
+ * possible is seen by the races it would need.
  */
 #pragma once
 
@@ -130,11 +131,43 @@ u64 schedule_priority(void);	     /* of a new task */
 u64 schedule_lowest(void);	     /* of one who steps back: below all others */
 void schedule_unfair_for_long(void); /* from now on it takes turns */
 
+/* ---- stores that others see late --------------------------------------------------------------
+ */
+
+void stores_begin(u64 seed);
+/* All that the running task has stored is seen now. */
+void stores_seen(void);
+/* It has come to a hook: before anything else there. */
+void stores_point(void);
+/* It is another task's turn: all is seen, or not yet. */
+void stores_turn(void);
+/* The running task loads or stores there now, plainly, or loads by a mark. */
+void stores_access(uintptr_t address, size_t size, enum ring_kind kind);
+/* A marked store there follows, by itself. */
+void stores_follows(uintptr_t address, size_t size);
+/* @value is to be stored there: true, it will be. */
+bool stores_late(uintptr_t address, size_t size, u64 value);
+
 /* ---- tasks ------------------------------------------------------------------------------------
  */
 
 struct ring_clock {
 	u32 at[RING_TASKS];
+};
+
+/* A store that others have not seen yet. */
+struct late_store {
+	uintptr_t address;
+	u64 value;
+	unsigned size;
+	u64 point; /* of its task, at which it was made */
+};
+
+struct late_stores {
+	struct late_store list[16]; /* the oldest first */
+	unsigned count;
+	bool last_is_seen; /* the last stands in memory; its value is what stood there before */
+	u64 points;
 };
 
 struct fiber {
@@ -152,6 +185,7 @@ struct fiber {
 	struct ring_clock clock, wake_clock, fence_acquire, fence_release;
 	u32 node;    /* who called whom, see stacks.c */
 	u32 last_pc; /* of its last point */
+	struct late_stores stores;
 };
 extern struct fiber fibers[RING_TASKS];
 extern struct fiber *running;

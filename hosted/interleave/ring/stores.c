@@ -1,0 +1,152 @@
+/*
+ * stores.c - interleavings: stores that other CPUs see late.
+ *
+ * A processor puts what it stores into a buffer of its own, and goes on: its later loads may be
+ * done before others see the store. x86 has this order and no weaker one: a CPU's stores are seen
+ * in the order in which it made them, itself sees them at once, and a locked instruction or a fence
+ * waits until all have been seen (Owens, Sarkar and Sewell, "A better x86 memory model: x86-TSO",
+ * 2009). So who says something and then looks at what another CPU says, and has no fence in between,
+ * may be missed by one that does the same the other way round.
+ *
+ * Here marked stores wait, those of WRITE_ONCE() and smp_store_release(): what others look at
+ * without a lock is stored by these, or it is a race. A plain store, a locked instruction, a fence,
+ * a load of what waits, the allocator, sleep and the end of a call let all be seen. So does, by the
+ * schedule's choice, another task's turn; or they wait on, for LIFE points of their own task at
+ * most, that nobody waits for ever by looking. Half of the schedules have no such stores.
+ *
+ * WRITE_ONCE() stores by itself, after its hook. What it has stored is taken back at the task's
+ * next hook: until then nobody else runs.
+ */
+#include <string.h>
+
+#include "hosted/interleave/ring/ring.h"
+
+#define LIFE 100
+
+static struct rng rng;
+static bool late; /* of this schedule */
+
+void stores_begin(u64 seed)
+{
+	rng.state = seed ^ 0x2545f4914f6cdd1dull;
+	late = seed && rng_below(&rng, 2);
+}
+
+/* ---- what waits ------------------------------------------------------------------------------- */
+
+static u64 get(const struct late_store *store)
+{
+	u64 value = 0;
+
+	memcpy(&value, (void *)store->address, store->size);
+	return value;
+}
+
+static void put(const struct late_store *store)
+{
+	memcpy((void *)store->address, &store->value, store->size);
+}
+
+/* What WRITE_ONCE() has stored is taken back, to wait like the others. */
+static void take_back(struct late_stores *stores)
+{
+	if (!stores->last_is_seen)
+		return;
+
+	struct late_store *last = &stores->list[stores->count - 1];
+	u64 before = last->value;
+
+	stores->last_is_seen = false;
+	last->value = get(last);
+	memcpy((void *)last->address, &before, last->size);
+}
+
+static void see_first(struct late_stores *stores)
+{
+	put(&stores->list[0]);
+	stores->count--;
+	memmove(&stores->list[0], &stores->list[1], stores->count * sizeof(stores->list[0]));
+}
+
+void stores_seen(void)
+{
+	struct late_stores *stores = &running->stores;
+
+	take_back(stores);
+	while (stores->count)
+		see_first(stores);
+}
+
+static bool waits(const struct late_stores *stores, uintptr_t address, size_t size)
+{
+	for (unsigned i = 0; i < stores->count; i++) {
+		const struct late_store *store = &stores->list[i];
+
+		if (address < store->address + store->size && store->address < address + size)
+			return true;
+	}
+	return false;
+}
+
+/* ---- hooks ------------------------------------------------------------------------------------ */
+
+void stores_point(void)
+{
+	struct late_stores *stores = &running->stores;
+
+	stores->points++;
+	take_back(stores);
+	while (stores->count && stores->points - stores->list[0].point > LIFE)
+		see_first(stores);
+}
+
+void stores_turn(void)
+{
+	if (running->stores.count && rng_below(&rng, 2))
+		stores_seen();
+}
+
+void stores_access(uintptr_t address, size_t size, enum ring_kind kind)
+{
+	struct late_stores *stores = &running->stores;
+
+	if (stores->count && (kind == RING_WRITE || waits(stores, address, size)))
+		stores_seen();
+}
+
+/* May a store there be late? Then it is the last of the list. */
+static struct late_store *add(uintptr_t address, size_t size)
+{
+	struct late_stores *stores = &running->stores;
+	struct late_store *store = &stores->list[stores->count];
+
+	bool own_stack = address - (uintptr_t)running->stack < STACK_BYTES; /* soon another's */
+
+	if (!late || own_stack || size > sizeof(store->value) || !races_tracked(address) ||
+	    stores->count == ARRAY_SIZE(stores->list)) {
+		stores_seen();
+		return NULL;
+	}
+	*store = (struct late_store){address, 0, (unsigned)size, stores->points};
+	stores->count++;
+	return store;
+}
+
+void stores_follows(uintptr_t address, size_t size)
+{
+	struct late_store *store = add(address, size);
+
+	if (!store)
+		return;
+	store->value = get(store);
+	running->stores.last_is_seen = true;
+}
+
+bool stores_late(uintptr_t address, size_t size, u64 value)
+{
+	struct late_store *store = add(address, size);
+
+	if (store)
+		store->value = value;
+	return store != NULL;
+}
