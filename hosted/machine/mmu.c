@@ -34,7 +34,7 @@
 #define TLBS 64
 #define TLB_ENTRIES 64
 
-void (*mmu_pause)(void);
+void (*mmu_pause)(void), (*mmu_fence)(void);
 
 /* ---- TLBs ------------------------------------------------------------------------------------ */
 
@@ -98,6 +98,8 @@ static void forget(struct tlb *tlb, u64 start, u64 end)
 
 void mmu_flush(struct mmu_root *root, u64 start, u64 end)
 {
+	if (mmu_fence)
+		mmu_fence();
 	start = round_down(start, (u64)PAGE_SIZE);
 	for (struct tlb *tlb = tlbs; tlb < tlbs + tlbs_used; tlb++) {
 		if (!(root->cpus & tlb_bit(tlb)))
@@ -185,6 +187,8 @@ bool mmu_access(u64 address, void *data, size_t n, unsigned access, unsigned *fa
 
 	BUG_ON(!tlb || tlb->root != &current->mm->mmu);
 	BUG_ON(address >= USER_TOP || (address & 7) + n > 8);
+	if (mmu_fence)
+		mmu_fence();
 	memory = translate(tlb, address, access, fault);
 	if (!memory)
 		return false;

@@ -51,3 +51,6 @@ bool mmu_access(u64 address, void *data, size_t n, unsigned access, unsigned *fa
 /* Called where other CPUs may come between a translation and its use, and again and again by who
  * waits for that use (mmu_flush()): must let other tasks run. NULL: nothing comes between. */
 extern void (*mmu_pause)(void);
+/* Called before a flush, and before an access looks at the tables: what this CPU has stored is seen
+ * by all, as the machine sees to it. NULL: it is anyway. */
+extern void (*mmu_fence)(void);

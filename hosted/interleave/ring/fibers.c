@@ -252,6 +252,15 @@ void ring_relax(void)
 	take_turn();
 }
 
+void ring_stores_end(void)
+{
+	if (stores_wait_on()) { /* what it looked at may change before these are seen */
+		step_back();
+		take_turn();
+	}
+	stores_seen();
+}
+
 /* Between a translation of an address and its use; or somebody waits for such a use. */
 static void between_translation_and_use(void)
 {
@@ -312,7 +321,7 @@ void schedule(void)
 {
 	if (running->irqs_off)
 		ring_fail("sleeping with interrupts off");
-	stores_seen();
+	ring_stores_end();
 	bool yields = running->task->state == TASK_RUNNING;
 
 	sched_do_pending(); /* which may wake the task itself */
@@ -419,6 +428,7 @@ void ring_begin(void)
 		idle_as(fiber, true);
 	}
 	mmu_pause = between_translation_and_use;
+	mmu_fence = stores_seen;
 	task_launch(disk_task, NULL, true);
 }
 

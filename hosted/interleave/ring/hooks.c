@@ -21,12 +21,12 @@ static __always_inline void look(const volatile void *address, size_t size, enum
 	ring_point((uintptr_t)address, kind, pc);
 	races_access((uintptr_t)address, size, kind, pc);
 	stores_access((uintptr_t)address, size, kind);
-	if (kind == RING_MARKED_READ) {
+	if (kind == RING_MARKED_READ)
 		races_load((uintptr_t)address, __ATOMIC_ACQUIRE);
-	} else if (kind == RING_MARKED_WRITE) {
+	else if (kind == RING_MARKED_WRITE)
 		races_store((uintptr_t)address, __ATOMIC_RELAXED);
+	if (kind == RING_MARKED_WRITE || kind == RING_WRITE)
 		stores_follows((uintptr_t)address, size);
-	}
 }
 
 /* ---- functions --------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ void __tsan_func_exit(void)
 		return;
 	stacks_leave();
 	if (!running->node)
-		stores_seen(); /* before the program looks at what its call has done */
+		ring_stores_end(); /* before the program looks at what its call has done */
 }
 
 /* ---- plain and volatile accesses --------------------------------------------------------------
@@ -99,6 +99,7 @@ void *ring_memcpy(void *to, const void *from, size_t size)
 	if (size) {
 		look(from, size, RING_READ, PC);
 		look(to, size, RING_WRITE, PC);
+		stores_seen();
 	}
 	return memcpy(to, from, size);
 }
@@ -109,6 +110,7 @@ void *ring_memmove(void *to, const void *from, size_t size)
 	if (size) {
 		look(from, size, RING_READ, PC);
 		look(to, size, RING_WRITE, PC);
+		stores_seen();
 	}
 	return memmove(to, from, size);
 }
@@ -116,8 +118,10 @@ void *ring_memmove(void *to, const void *from, size_t size)
 void *ring_memset(void *to, int byte, size_t size);
 void *ring_memset(void *to, int byte, size_t size)
 {
-	if (size)
+	if (size) {
 		look(to, size, RING_WRITE, PC);
+		stores_seen();
+	}
 	return memset(to, byte, size);
 }
 

@@ -141,9 +141,13 @@ void stores_seen(void);
 void stores_point(void);
 /* It is another task's turn: all is seen, or not yet. */
 void stores_turn(void);
-/* The running task loads or stores there now, plainly, or loads by a mark. */
+/* The running task has stored what others have not seen: not for a while yet, either? */
+bool stores_wait_on(void);
+/* All is seen now, or when others have had their turn: who sleeps, or is through with a call. */
+void ring_stores_end(void);
+/* The running task loads or stores there now. */
 void stores_access(uintptr_t address, size_t size, enum ring_kind kind);
-/* A marked store there follows, by itself. */
+/* A store there follows, by itself. */
 void stores_follows(uintptr_t address, size_t size);
 /* @value is to be stored there: true, it will be. */
 bool stores_late(uintptr_t address, size_t size, u64 value);

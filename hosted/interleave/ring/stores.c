@@ -8,14 +8,14 @@
  * 2009). So who says something and then looks at what another CPU says, and has no fence in between,
  * may be missed by one that does the same the other way round.
  *
- * Here marked stores wait, those of WRITE_ONCE() and smp_store_release(): what others look at
- * without a lock is stored by these, or it is a race. A plain store, a locked instruction, a fence,
- * a load of what waits, the allocator, sleep and the end of a call let all be seen. So does, by the
- * schedule's choice, another task's turn; or they wait on, for LIFE points of their own task at
- * most, that nobody waits for ever by looking. Half of the schedules have no such stores.
+ * Here all stores of up to eight bytes wait, but those to the task's own stack. A locked
+ * instruction, a fence, a copy, a load of what waits, the allocator, sleep and the end of a call let
+ * all be seen. So does, by the schedule's choice, another task's turn; or they wait on, for LIFE
+ * points of their own task at most, that nobody waits for ever by looking. Half of the schedules
+ * have no such stores.
  *
- * WRITE_ONCE() stores by itself, after its hook. What it has stored is taken back at the task's
- * next hook: until then nobody else runs.
+ * A store is made by the kernel itself, after its hook. What it has stored is taken back at the
+ * task's next hook: until then nobody else runs. (smp_store_release() is made by its hook.)
  */
 #include <string.h>
 
@@ -106,11 +106,17 @@ void stores_turn(void)
 		stores_seen();
 }
 
+bool stores_wait_on(void)
+{
+	take_back(&running->stores);
+	return running->stores.count && !rng_below(&rng, 4);
+}
+
 void stores_access(uintptr_t address, size_t size, enum ring_kind kind)
 {
 	struct late_stores *stores = &running->stores;
 
-	if (stores->count && (kind == RING_WRITE || waits(stores, address, size)))
+	if (stores->count && waits(stores, address, size))
 		stores_seen();
 }
 
