@@ -251,6 +251,7 @@ void ext2_forget_pointers(struct inode *inode)
 	bool file = S_ISREG(inode->mode);
 
 	guard(read, &ranks_lock);
+	buffer_stable(buffer);
 	/* What the inode has got since is not put there before its data are written. */
 	for (unsigned i = 0; i < EXT2_POINTERS && file; i++)
 		if (raw->block[i] != ei->data[i])

@@ -8,7 +8,6 @@
  * machine. As in Linux, each further name of a file counts as an inode, and what a long symbolic
  * link takes as pages (tmpfs.c).
  */
-#include "core/memory/slab.h"
 #include "fs/inode/times.h"
 #include "fs/tmpfs/pages.h"
 #include "mm/cache/page_lookup.h"
@@ -96,7 +95,7 @@ static pgoff_t next_data(struct inode *inode, pgoff_t index)
 
 	if (page)
 		put_page(page);
-	if (data)
+	if (data || swap_shmem_next(&inode->data, index, index + 1) == index)
 		return index;
 	guard(spinlock, &inode->data.lock);
 	list_for_each_entry (page, &inode->data.clean_pages, mapping_link)
@@ -111,8 +110,8 @@ int tmpfs_seek(struct inode *inode, loff_t offset, bool hole, loff_t *found)
 
 	if (!hole)
 		index = next_data(inode, index);
-	while (hole && next_data(inode, index) == index)
-		index++;
+	for (; hole && next_data(inode, index) == index; index++)
+		cond_resched();
 	*found = (loff_t)min(max((u64)offset, index << PAGE_SHIFT), (u64)inode->data.size);
 	if (hole || *found < inode->data.size)
 		return 0;

@@ -24,7 +24,8 @@
 
 #define INSTANCES_MAX 128 /* EMFILE */
 #define WATCHES_MAX 8192  /* ENOSPC */
-#define EVENTS_MAX 16384  /* of one inotify: then IN_Q_OVERFLOW, and what follows is lost */
+#define EVENTS_MAX 16384  /* of one inotify: then IN_Q_OVERFLOW, and what follows is lost; as it is
+			   * when all events take an eighth of memory */
 
 /* What fs/notify.h has no need of. */
 enum { IN_MOVED_FROM = 64, IN_MOVED_TO = 128, IN_MOVE_SELF = 2048, IN_ALL_EVENTS = 0xfff };

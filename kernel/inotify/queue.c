@@ -20,6 +20,22 @@ struct given {
 
 static const struct file_operations queue_operations;
 
+/* Bytes of the events that wait in all queues: beyond an eighth of memory more are lost. */
+static atomic64_t waiting;
+
+static bool may_wait(u32 bytes)
+{
+	return (u64)atomic_read(&waiting) + bytes <= page_alloc_total_pages() * PAGE_SIZE / 8;
+}
+
+static void free_event(struct inotify *inotify, struct event *event)
+{
+	if (event == &inotify->overflow)
+		return;
+	atomic_sub((s64)(sizeof(*event) + event->length), &waiting);
+	kfree(event);
+}
+
 /* ---- putting in ------------------------------------------------------------------------------ */
 
 /* Of the name with its end and filler bytes, as it is given. */
@@ -56,15 +72,18 @@ static bool put_in(struct inotify *inotify, struct event *event)
 void queue_event(struct inotify *inotify, int wd, u32 mask, u32 cookie, const char *name,
 		 u32 length)
 {
-	struct event *event = kmalloc(sizeof(*event) + length, GFP_KERNEL | GFP_NOWARN);
+	u32 bytes = sizeof(struct event) + length;
+	struct event *event =
+		may_wait(bytes) ? kmalloc(bytes, GFP_KERNEL | GFP_NOWARN) : NULL;
 
 	if (event) {
+		atomic_add(bytes, &waiting);
 		*event = (struct event){.wd = wd, .mask = mask, .cookie = cookie, .length = length};
 		INIT_LIST_HEAD(&event->link);
 		memcpy(event->name, name, length);
 	}
-	if (!put_in(inotify, event))
-		kfree(event);
+	if (!put_in(inotify, event) && event)
+		free_event(inotify, event);
 	wake_up_events(&inotify->wait, POLLIN | POLLRDNORM);
 }
 
@@ -85,12 +104,6 @@ static struct event *take_out(struct inotify *inotify, size_t room)
 	inotify->count--;
 	inotify->bytes -= bytes;
 	return event;
-}
-
-static void free_event(struct inotify *inotify, struct event *event)
-{
-	if (event != &inotify->overflow)
-		kfree(event);
 }
 
 /* Does the program have @event now? */

@@ -240,12 +240,17 @@ void real_timer_expired(void *argument)
 	guard(spinlock_irqsave, &process_lock);
 	if (!timer->left_ns || timer->left_ns > ktime_ns())
 		return; /* switched off or set to later meanwhile */
+	/* the last one still waits, or nobody wants them: the next is soon enough in a tick */
+	bool taken = !(process->pending & sigmask(SIGALRM)) &&
+		     signal_handler(process, SIGALRM) != SIG_IGN;
+
 	signal_send_locked(process, NULL, SIGALRM, NULL);
 	if (!timer->interval_ns) {
 		timer->left_ns = 0;
 		return;
 	}
-	timer->left_ns = max(timer->left_ns + timer->interval_ns, ktime_ns() + REAL_PERIOD_MIN_NS);
+	timer->left_ns = max(timer->left_ns + timer->interval_ns,
+			     ktime_ns() + (taken ? REAL_PERIOD_MIN_NS : TICK_NS));
 	timer_start(&process->real_timer, timer->left_ns);
 }
 

@@ -4,6 +4,7 @@
 #include "fs/calls/calls.h"
 
 #define AHEAD_BYTES (4 * PAGE_SIZE) /* at a time, through memory that nobody looks at */
+#define AHEAD_MOST KB(512)	    /* of one call, whatever it asks for, since it waits for them */
 
 /* Errors of the disk are for who reads. */
 s64 sys_readahead(int number, loff_t offset, size_t count)
@@ -16,6 +17,7 @@ s64 sys_readahead(int number, loff_t offset, size_t count)
 	if ((!S_ISREG(mode) && !S_ISBLK(mode)) || offset < 0 || (s64)count < 0)
 		return -EINVAL;
 	char *buffer __free(kfree) = TRY_PTR(kmalloc(AHEAD_BYTES, GFP_KERNEL));
+	count = min(count, AHEAD_MOST);
 	while (count && !signal_pending(current)) {
 		ssize_t n = kernel_read(fd.file, buffer, min(count, AHEAD_BYTES), offset);
 

@@ -37,7 +37,8 @@ struct vma *vma_create(struct mm *mm, const struct vma *wanted)
 	account(vma, 1);
 	if (vma->mapping) {
 		guard(spinlock, &vma->mapping->vma_lock);
-		list_add(&vma->link, &vma->mapping->vmas);
+		/* behind the one it is copied from: who goes through them sees what moves */
+		list_add_tail(&vma->link, &vma->mapping->vmas);
 	}
 	return vma;
 }

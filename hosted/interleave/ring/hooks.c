@@ -23,10 +23,8 @@ static __always_inline void look(const volatile void *address, size_t size, enum
 	stores_access((uintptr_t)address, size, kind);
 	if (kind == RING_MARKED_READ)
 		races_load((uintptr_t)address, __ATOMIC_ACQUIRE);
-	else if (kind == RING_MARKED_WRITE)
-		races_store((uintptr_t)address, __ATOMIC_RELAXED);
-	if (kind == RING_MARKED_WRITE || kind == RING_WRITE)
-		stores_follows((uintptr_t)address, size);
+	else if (kind == RING_MARKED_WRITE || kind == RING_WRITE)
+		stores_follows((uintptr_t)address, size, kind);
 }
 
 /* ---- functions --------------------------------------------------------------------------------
@@ -196,15 +194,8 @@ static __always_inline void exchanged(const volatile void *address, int order)
 	void __tsan_atomic##bits##_store(volatile type *at, type value, int order)                 \
 	{                                                                                          \
 		before(at, sizeof(type), RING_MARKED_WRITE, PC);                                   \
-		if (ring_active) {                                                                 \
-			races_store((uintptr_t)at, order);                                         \
-			if (stores_late((uintptr_t)at, sizeof(type), value)) {                     \
-				if (order == __ATOMIC_SEQ_CST)                                     \
-					stores_seen();                                             \
-				return;                                                            \
-			}                                                                          \
-		}                                                                                  \
-		*at = value;                                                                       \
+		if (!ring_active || !stores_late((uintptr_t)at, sizeof(type), value, order))       \
+			*at = value;                                                               \
 	}                                                                                          \
 	type __tsan_atomic##bits##_exchange(volatile type *at, type value, int order);             \
 	type __tsan_atomic##bits##_exchange(volatile type *at, type value, int order)              \

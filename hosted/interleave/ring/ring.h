@@ -148,9 +148,9 @@ void ring_stores_end(void);
 /* The running task loads or stores there now. */
 void stores_access(uintptr_t address, size_t size, enum ring_kind kind);
 /* A store there follows, by itself. */
-void stores_follows(uintptr_t address, size_t size);
-/* @value is to be stored there: true, it will be. */
-bool stores_late(uintptr_t address, size_t size, u64 value);
+void stores_follows(uintptr_t address, size_t size, enum ring_kind kind);
+/* @value is to be stored there, in @order: true, it will be, or has been. */
+bool stores_late(uintptr_t address, size_t size, u64 value, int order);
 
 /* ---- tasks ------------------------------------------------------------------------------------
  */
@@ -164,6 +164,7 @@ struct late_store {
 	uintptr_t address;
 	u64 value;
 	unsigned size;
+	int order; /* of an atomic operation; -1: it is a plain store */
 	u64 point; /* of its task, at which it was made */
 };
 

@@ -61,11 +61,16 @@ static void take_back(struct late_stores *stores)
 	memcpy((void *)last->address, &before, last->size);
 }
 
+/* What it orders, it orders from then on: who loads what stood there before knows nothing of it. */
 static void see_first(struct late_stores *stores)
 {
-	put(&stores->list[0]);
+	struct late_store first = stores->list[0];
+
 	stores->count--;
-	memmove(&stores->list[0], &stores->list[1], stores->count * sizeof(stores->list[0]));
+	memmove(&stores->list[0], &stores->list[1], stores->count * sizeof(first));
+	put(&first);
+	if (first.order >= 0)
+		races_store(first.address, first.order);
 }
 
 void stores_seen(void)
@@ -121,26 +126,29 @@ void stores_access(uintptr_t address, size_t size, enum ring_kind kind)
 }
 
 /* May a store there be late? Then it is the last of the list. */
-static struct late_store *add(uintptr_t address, size_t size)
+static struct late_store *add(uintptr_t address, size_t size, int order)
 {
 	struct late_stores *stores = &running->stores;
-	struct late_store *store = &stores->list[stores->count];
-
 	bool own_stack = address - (uintptr_t)running->stack < STACK_BYTES; /* soon another's */
 
-	if (!late || own_stack || size > sizeof(store->value) || !races_tracked(address) ||
+	if (!late || own_stack || size > sizeof(u64) || !races_tracked(address) ||
 	    stores->count == ARRAY_SIZE(stores->list)) {
 		stores_seen();
+		if (order >= 0)
+			races_store(address, order);
 		return NULL;
 	}
-	*store = (struct late_store){address, 0, (unsigned)size, stores->points};
-	stores->count++;
+
+	struct late_store *store = &stores->list[stores->count++];
+
+	*store = (struct late_store){address, 0, (unsigned)size, order, stores->points};
 	return store;
 }
 
-void stores_follows(uintptr_t address, size_t size)
+void stores_follows(uintptr_t address, size_t size, enum ring_kind kind)
 {
-	struct late_store *store = add(address, size);
+	struct late_store *store =
+		add(address, size, kind == RING_MARKED_WRITE ? __ATOMIC_RELAXED : -1);
 
 	if (!store)
 		return;
@@ -148,11 +156,14 @@ void stores_follows(uintptr_t address, size_t size)
 	running->stores.last_is_seen = true;
 }
 
-bool stores_late(uintptr_t address, size_t size, u64 value)
+bool stores_late(uintptr_t address, size_t size, u64 value, int order)
 {
-	struct late_store *store = add(address, size);
+	struct late_store *store = add(address, size, order);
 
-	if (store)
-		store->value = value;
-	return store != NULL;
+	if (!store)
+		return false;
+	store->value = value;
+	if (order == __ATOMIC_SEQ_CST)
+		stores_seen();
+	return true;
 }

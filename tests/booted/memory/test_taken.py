@@ -1,4 +1,4 @@
-"""What a user can take of the kernel's memory has a limit, at which others go on (taken.c)."""
+"""What a user can take of the kernel's memory and time has a limit, at which others go on (taken.c)."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ SEEN = {
         "then it takes 65536",
     ],
     "links": ["refused: No space left on device", "one goes, one comes: 0", "free: a fourth or more"],
+    "events": ["free: a fourth or more", "told of lost ones: 1"],
+    "room": ["the file's end: x"],
+    "alarms": ["blocked: far", "ignored: far"],
 }
 
 
