@@ -13,7 +13,6 @@
 #include "hash/cache.h"
 #include "kernel/drivers/drivers.h"
 #include "kernel/proc/process.h"
-#include "kernel/sys/syscalls.h"
 #include "kernel/tty/tty.h"
 #include "mm/space/vm.h"
 

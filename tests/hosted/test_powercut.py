@@ -126,6 +126,13 @@ def test_blocks_of_one_page(powercut, script, seed):
     run(powercut, "--script", script, "--budget", str(int(40 * SCALE)), "--seed", str(seed))
 
 
+@pytest.mark.parametrize("seed", [11, 12, 18, 23])
+def test_attributes_while_their_inode_is_written(powercut, seed):
+    """Of these seeds each has a cut that left an inode with attributes which were never written."""
+    script = "setxattr foo; sync; write foo 0 1024; sync & setxattr foo"
+    run(powercut, "--image", "1k", "--script", script, "--budget", str(int(60 * SCALE)), "--seed", str(seed))
+
+
 @pytest.mark.turns(6)
 def test_scripts_of_two_calls(powercut):
     """A third of them; make torture has them all."""
