@@ -206,8 +206,8 @@ int ext2_write_inode(struct inode *inode)
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	struct ext2_raw_inode *raw;
 
-	if (inode->sb->flags & SB_RDONLY)
-		return 0;
+	if (inode->sb->flags & SB_RDONLY) /* since damage was found: before that all was written */
+		return -EROFS;
 	/* the inode of a file that is being freed */
 	enum ext2_patience patience = READ_ONCE(inode->nlink) ? GIVE_UP : PATIENT;
 	struct buffer *buffer __free(buffer) =

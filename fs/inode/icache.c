@@ -419,6 +419,8 @@ int write_inode_now(struct inode *inode)
 		if (unlikely(second == -ENOMEM))
 			/* not lost: the next sync tries again */
 			__mark_inode_dirty(inode);
+		else if (unlikely(second)) /* it is: whoever syncs it is told */
+			mapping_set_error(&inode->data, second);
 		error = error ? error : second;
 	}
 	if (!list_empty(&inode->data.dirty_pages)) /* that became so meanwhile, or failed */

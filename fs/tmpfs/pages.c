@@ -8,7 +8,6 @@
  * machine. As in Linux, each further name of a file counts as an inode, and what a long symbolic
  * link takes as pages (tmpfs.c).
  */
-#include "fs/inode/times.h"
 #include "fs/tmpfs/pages.h"
 #include "mm/cache/page_lookup.h"
 

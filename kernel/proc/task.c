@@ -5,7 +5,6 @@
  * is given out again only when no thread, process, group or session has it; there is always one,
  * since there are at most PID_MAX / 4 tasks and zombies, which have at most three each.
  */
-#include <arch/process.h>
 
 #include "fs/direct_hooks.h"
 #include "kernel/proc/process.h"
