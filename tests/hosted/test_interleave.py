@@ -56,6 +56,7 @@ RUNS = {
     "lockless_evict": 2500,
     "lockless_reclaim": 2500,
     "lockless_replaced": 1200,
+    "lockless_umount": 3000,
     "rcu_many": 1500,
     "direct_start_moves": 1500,
     "direct_evicted": 1500,
