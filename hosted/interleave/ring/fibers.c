@@ -252,9 +252,9 @@ void ring_relax(void)
 	take_turn();
 }
 
-void ring_stores_end(void)
+void ring_stores_end(unsigned one_in)
 {
-	if (stores_wait_on()) { /* what it looked at may change before these are seen */
+	if (stores_wait_on(one_in)) { /* what it looked at may change before these are seen */
 		step_back();
 		take_turn();
 	}
@@ -321,7 +321,7 @@ void schedule(void)
 {
 	if (running->irqs_off)
 		ring_fail("sleeping with interrupts off");
-	ring_stores_end();
+	ring_stores_end(4);
 	bool yields = running->task->state == TASK_RUNNING;
 
 	sched_do_pending(); /* which may wake the task itself */

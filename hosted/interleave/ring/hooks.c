@@ -49,7 +49,7 @@ void __tsan_func_exit(void)
 		return;
 	stacks_leave();
 	if (!running->node)
-		ring_stores_end(); /* before the program looks at what its call has done */
+		ring_stores_end(16); /* before the program looks at what its call has done */
 }
 
 /* ---- plain and volatile accesses --------------------------------------------------------------

@@ -13,7 +13,7 @@
  * schedule 0 is the profile: tasks run one after the other, and what they share is noted for the
  * schedules that follow. The run-time and the programs are compiled without hooks.
  *
- * Half of the schedules have stores that other CPUs see late, as on x86 (stores.c). What is not
+ * A third of the schedules has stores that other CPUs see late, as on x86 (stores.c). What is not
  * simulated are weaker orders of memory: loads happen one after the other; that another order was
  * possible is seen by the races it would need.
  */
@@ -141,10 +141,12 @@ void stores_seen(void);
 void stores_point(void);
 /* It is another task's turn: all is seen, or not yet. */
 void stores_turn(void);
-/* The running task has stored what others have not seen: not for a while yet, either? */
-bool stores_wait_on(void);
-/* All is seen now, or when others have had their turn: who sleeps, or is through with a call. */
-void ring_stores_end(void);
+/* The running task has stored what others have not seen: not for a while yet, either? So by
+ * chance, one of so many times. */
+bool stores_wait_on(unsigned one_in);
+/* All is seen now, or, one of so many times, when others have had their turn: who sleeps, or is
+ * through with a call. */
+void ring_stores_end(unsigned one_in);
 /* The running task loads or stores there now. */
 void stores_access(uintptr_t address, size_t size, enum ring_kind kind);
 /* A store there follows, by itself. */

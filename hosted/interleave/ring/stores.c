@@ -5,14 +5,14 @@
  * done before others see the store. x86 has this order and no weaker one: a CPU's stores are seen
  * in the order in which it made them, itself sees them at once, and a locked instruction or a fence
  * waits until all have been seen (Owens, Sarkar and Sewell, "A better x86 memory model: x86-TSO",
- * 2009). So who says something and then looks at what another CPU says, and has no fence in between,
- * may be missed by one that does the same the other way round.
+ * 2009). So who says something and then looks at what another CPU says, and has no fence in
+ * between, may be missed by one that does the same the other way round.
  *
  * Here all stores of up to eight bytes wait, but those to the task's own stack. A locked
- * instruction, a fence, a copy, a load of what waits, the allocator, sleep and the end of a call let
- * all be seen. So does, by the schedule's choice, another task's turn; or they wait on, for LIFE
- * points of their own task at most, that nobody waits for ever by looking. Half of the schedules
- * have no such stores.
+ * instruction, a fence, a copy, a load of what waits, the allocator, sleep and the end of a call
+ * let all be seen. So does, by the schedule's choice, another task's turn; or they wait on, for
+ * LIFE points of their own task at most, that nobody waits for ever by looking. Two schedules of
+ * three have no such stores.
  *
  * A store is made by the kernel itself, after its hook. What it has stored is taken back at the
  * task's next hook: until then nobody else runs. (smp_store_release() is made by its hook.)
@@ -29,10 +29,11 @@ static bool late; /* of this schedule */
 void stores_begin(u64 seed)
 {
 	rng.state = seed ^ 0x2545f4914f6cdd1dull;
-	late = seed && rng_below(&rng, 2);
+	late = seed && !rng_below(&rng, 3);
 }
 
-/* ---- what waits ------------------------------------------------------------------------------- */
+/* ---- what waits -------------------------------------------------------------------------------
+ */
 
 static u64 get(const struct late_store *store)
 {
@@ -93,7 +94,8 @@ static bool waits(const struct late_stores *stores, uintptr_t address, size_t si
 	return false;
 }
 
-/* ---- hooks ------------------------------------------------------------------------------------ */
+/* ---- hooks ------------------------------------------------------------------------------------
+ */
 
 void stores_point(void)
 {
@@ -111,10 +113,10 @@ void stores_turn(void)
 		stores_seen();
 }
 
-bool stores_wait_on(void)
+bool stores_wait_on(unsigned one_in)
 {
 	take_back(&running->stores);
-	return running->stores.count && !rng_below(&rng, 4);
+	return running->stores.count && !rng_below(&rng, one_in);
 }
 
 void stores_access(uintptr_t address, size_t size, enum ring_kind kind)
