@@ -9,14 +9,16 @@
 
 const struct terminal_hooks *terminal;
 
-static int signal_group(pid_t group, int signo)
+/* @session 0: of whichever. */
+static int signal_group(pid_t group, pid_t session, int signo)
 {
 	struct process *process;
 	int result = -ESRCH;
 
 	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
-		if (process->group != group || !process->thread_count)
+		if (process->group != group || !process->thread_count ||
+		    (session && process->session != session))
 			continue;
 		result = 0;
 		signal_send_locked(process, NULL, signo, NULL);
@@ -24,10 +26,10 @@ static int signal_group(pid_t group, int signo)
 	return result;
 }
 
-int signal_pgrp(pid_t pgrp, int signo)
+int signal_pgrp(pid_t pgrp, pid_t session, int signo)
 {
 	guard(spinlock_irqsave, &process_lock);
-	return signal_group(pgrp, signo);
+	return signal_group(pgrp, session, signo);
 }
 
 /* A process of @group, or NULL. process_lock held. */
@@ -89,7 +91,7 @@ int signal_background(int signo)
 		return signo == SIGTTIN ? -EIO : 0;
 	if (group_is_orphaned(process->group, NULL))
 		return -EIO;
-	signal_group(process->group, signo);
+	signal_group(process->group, 0, signo);
 	task_set_pending(current, TASK_PENDING_SIGNAL); /* whichever thread was told */
 	return -ERESTARTSYS;
 }
@@ -104,8 +106,8 @@ void group_check_orphaned(struct process *process, struct process *parent)
 	if (!parent || parent->group == process->group || parent->session != process->session ||
 	    !group_has_stopped(process->group) || !group_is_orphaned(process->group, process))
 		return;
-	signal_group(process->group, SIGHUP);
-	signal_group(process->group, SIGCONT);
+	signal_group(process->group, 0, SIGHUP);
+	signal_group(process->group, 0, SIGCONT);
 }
 
 s64 sys_setpgid(int pid, int group)

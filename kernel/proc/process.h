@@ -204,8 +204,10 @@ void group_check_orphaned(struct process *process, struct process *parent);
 #define current_pgrp() READ_ONCE(current->process->group)
 #define current_session() READ_ONCE(current->process->session)
 
-/* Send @signo (1..64) to every process of group @pgrp: 0, or -ESRCH if it has none. Any context. */
-int signal_pgrp(pid_t pgrp, int signo);
+/* Send @signo (1..64) to every process of group @pgrp of @session: 0, or -ESRCH if it has none. Who
+ * keeps a group's number, as a terminal does, may keep it until another session has it: so the
+ * session is asked for. Any context. */
+int signal_pgrp(pid_t pgrp, pid_t session, int signo);
 
 /* The session of process group @pgrp, or 0 if there is no such group. */
 pid_t pgrp_session(pid_t pgrp);

@@ -198,7 +198,7 @@ static void signal_key(u8 c, int signo)
 		tty_flush_input();
 	echo(c);
 	if (tty.foreground)
-		signal_pgrp(tty.foreground, signo);
+		signal_pgrp(tty.foreground, tty.session, signo);
 }
 
 /* An ordinary character; @enter: the key, mapped to a newline. */

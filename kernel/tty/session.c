@@ -28,8 +28,8 @@ void tty_session_ended(pid_t session)
 	if (!session || tty.session != session)
 		return;
 	if (tty.foreground) {
-		signal_pgrp(tty.foreground, SIGHUP);
-		signal_pgrp(tty.foreground, SIGCONT);
+		signal_pgrp(tty.foreground, tty.session, SIGHUP);
+		signal_pgrp(tty.foreground, tty.session, SIGCONT);
 	}
 	tty.session = tty.foreground = 0;
 }

@@ -45,7 +45,7 @@ static int set_winsize(const void __user *from)
 	TRY(read_user(&size, from, sizeof(size)));
 	tty.winsize = size;
 	if (tty.foreground && memcmp(&size, &before, sizeof(size)))
-		signal_pgrp(tty.foreground, SIGWINCH);
+		signal_pgrp(tty.foreground, tty.session, SIGWINCH);
 	return 0;
 }
 
