@@ -18,8 +18,9 @@
  *	epoll->mutex -> watches_lock (file->watches of all files, epoll->users)
  *
  * Limits: no epoll in an epoll (ELOOP, as Linux says of the sixth level); WATCHES_MAX watches in
- * all; EPOLLEXCLUSIVE wakes all, EPOLLWAKEUP has no meaning.
+ * all, twice as many for root; EPOLLEXCLUSIVE wakes all, EPOLLWAKEUP has no meaning.
  */
+#include "fs/cred.h"
 #include "kernel/events/events.h"
 
 #define WATCHES_MAX 65536 /* ENOSPC beyond it */
@@ -158,7 +159,7 @@ static int add_watch(struct epoll *epoll, struct file *file, int number,
 	struct watch *watch = TRY_PTR(kzalloc(sizeof(*watch), GFP_KERNEL));
 
 	lockdep_assert_held(&epoll->mutex);
-	if (atomic_inc_return(&watch_count) > WATCHES_MAX) {
+	if (atomic_inc_return(&watch_count) > (capable(current->cred) ? 2 : 1) * WATCHES_MAX) {
 		atomic_dec(&watch_count);
 		kfree(watch);
 		return -ENOSPC;

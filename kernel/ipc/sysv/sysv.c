@@ -15,9 +15,11 @@
 #include "fs/inode/permission.h"
 #include "fs/tmpfs/tmpfs.h"
 #include "kernel/proc/process.h"
+#include "mm/space/swap_hooks.h"
 #include "mm/space/vm.h"
 
 #define OBJECTS 128
+#define OBJECTS_OF_USERS 96
 #define GENERATIONS (1 << 23) /* a slot's numbers come round after so many objects */
 #define IPC_PRIVATE 0
 #define IPC_CREAT 01000
@@ -56,6 +58,25 @@ static DEFINE_MUTEX(ipc_lock);	   /* guards all of these; mm->lock may be taken 
 static LIST_HEAD(waiters);	   /* oldest first */
 static DEFINE_WAIT_QUEUE(changed); /* the result of some waiter */
 
+/* So many of the first slots are for current: the rest stays free for root. */
+static unsigned slots_for_me(void)
+{
+	return capable(current->cred) ? OBJECTS : OBJECTS_OF_USERS;
+}
+
+/* Would a segment of @size more be too much of what memory and swap hold together? Who makes one
+ * may be gone, and it stays. ipc_lock held. */
+static bool is_too_much(u64 size)
+{
+	u64 pages = size >> PAGE_SHIFT;
+
+	lockdep_assert_held(&ipc_lock);
+	for (const struct object *object = objects; object < objects + OBJECTS; object++)
+		if (object->file && object->kind == SEGMENT)
+			pages += (u64)object->file->inode->data.size >> PAGE_SHIFT;
+	return pages > (page_alloc_total_pages() + swap_total_pages()) / 2;
+}
+
 /* The number of a new one, -EINVAL, -ENOENT, -ENOSPC, -ENOMEM, -ENFILE. */
 static s64 create(enum object_kind kind, int key, u64 size, u32 flags)
 {
@@ -66,8 +87,10 @@ static s64 create(enum object_kind kind, int key, u64 size, u32 flags)
 		return flags & IPC_CREAT ? -EINVAL : -ENOENT;
 	guard(mutex, &ipc_lock);
 	while (slot->file)
-		if (++slot == objects + OBJECTS)
+		if (++slot == objects + slots_for_me())
 			return -ENOSPC;
+	if (kind == SEGMENT && is_too_much(size))
+		return -ENOSPC;
 	struct file *file = TRY_PTR(tmpfs_file(flags & 0777, size, O_RDWR));
 
 	made = (made + 1) % GENERATIONS;

@@ -30,3 +30,15 @@ def test_memory_that_a_user_takes_has_a_limit(cw_run, tmp_path, which):
     program = static_program(tmp_path / "taken", Path(__file__).parent / "taken.c")
     result = cw_run(["/root/taken", which], add=[f"{program}:/root/taken"], mem="64M", timeout=60)
     assert result.output.decode().replace("\r", "").splitlines() == SEEN[which]
+
+
+def test_root_is_left_something(cw_run, tmp_path):
+    program = static_program(tmp_path / "shares", Path(__file__).with_name("shares.c"))
+    result = cw_run(["/root/shares"], add=[f"{program}:/root/shares"], mem="64M", full=True)
+    assert result.output.decode().replace("\r", "").splitlines() == [
+        "memory of segments: half at most",
+        "a user's segments: 96",
+        "root's: one more",
+        "a user's watches: No space left on device",
+        "root's: one more",
+    ]
