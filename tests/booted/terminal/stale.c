@@ -89,7 +89,8 @@ static void be_victim(int told, int asked)
 	write(told, "", 1);
 	while (read(asked, &byte, 1) < 0)
 		;
-	printf("size: %s, end: %s\n", got_size ? "told" : "nothing", got_end ? "told" : "nothing");
+	printf("size: %s, ", got_size ? "told" : "nothing");
+	printf("end: %s\n", got_end ? "told" : "nothing");
 	fflush(stdout);
 	_exit(0);
 }
