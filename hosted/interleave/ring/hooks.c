@@ -20,7 +20,7 @@ static __always_inline void look(const volatile void *address, size_t size, enum
 	stores_point();
 	ring_point((uintptr_t)address, kind, pc);
 	races_access((uintptr_t)address, size, kind, pc);
-	stores_access((uintptr_t)address, size, kind);
+	stores_access((uintptr_t)address, size);
 	if (kind == RING_MARKED_READ)
 		races_load((uintptr_t)address, __ATOMIC_ACQUIRE);
 	else if (kind == RING_MARKED_WRITE || kind == RING_WRITE)
@@ -143,7 +143,7 @@ static __always_inline void before(const volatile void *address, size_t size, en
 		stores_point();
 		ring_point((uintptr_t)address, kind, pc);
 		races_access((uintptr_t)address, size, kind, pc);
-		stores_access((uintptr_t)address, size, kind);
+		stores_access((uintptr_t)address, size);
 	}
 }
 

@@ -147,8 +147,8 @@ bool stores_wait_on(unsigned one_in);
 /* All is seen now, or, one of so many times, when others have had their turn: who sleeps, or is
  * through with a call. */
 void ring_stores_end(unsigned one_in);
-/* The running task loads or stores there now. */
-void stores_access(uintptr_t address, size_t size, enum ring_kind kind);
+/* The running task loads or stores there now: what it has stored there before is seen. */
+void stores_access(uintptr_t address, size_t size);
 /* A store there follows, by itself. */
 void stores_follows(uintptr_t address, size_t size, enum ring_kind kind);
 /* @value is to be stored there, in @order: true, it will be, or has been. */

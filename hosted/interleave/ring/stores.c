@@ -48,7 +48,7 @@ static void put(const struct late_store *store)
 	memcpy((void *)store->address, &store->value, store->size);
 }
 
-/* What WRITE_ONCE() has stored is taken back, to wait like the others. */
+/* What the kernel has stored last is taken back, to wait like the others. */
 static void take_back(struct late_stores *stores)
 {
 	if (!stores->last_is_seen)
@@ -119,7 +119,7 @@ bool stores_wait_on(unsigned one_in)
 	return running->stores.count && !rng_below(&rng, one_in);
 }
 
-void stores_access(uintptr_t address, size_t size, enum ring_kind kind)
+void stores_access(uintptr_t address, size_t size)
 {
 	struct late_stores *stores = &running->stores;
 
