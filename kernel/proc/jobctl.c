@@ -9,7 +9,6 @@
 
 const struct terminal_hooks *terminal;
 
-/* @session 0: of whichever. */
 static int signal_group(pid_t group, pid_t session, int signo)
 {
 	struct process *process;
@@ -17,8 +16,8 @@ static int signal_group(pid_t group, pid_t session, int signo)
 
 	lockdep_assert_held(&process_lock);
 	list_for_each_entry(process, &process_list, all_link) {
-		if (process->group != group || !process->thread_count ||
-		    (session && process->session != session))
+		if (process->group != group || process->session != session ||
+		    !process->thread_count)
 			continue;
 		result = 0;
 		signal_send_locked(process, NULL, signo, NULL);
@@ -91,7 +90,7 @@ int signal_background(int signo)
 		return signo == SIGTTIN ? -EIO : 0;
 	if (group_is_orphaned(process->group, NULL))
 		return -EIO;
-	signal_group(process->group, 0, signo);
+	signal_group(process->group, process->session, signo);
 	task_set_pending(current, TASK_PENDING_SIGNAL); /* whichever thread was told */
 	return -ERESTARTSYS;
 }
@@ -106,8 +105,8 @@ void group_check_orphaned(struct process *process, struct process *parent)
 	if (!parent || parent->group == process->group || parent->session != process->session ||
 	    !group_has_stopped(process->group) || !group_is_orphaned(process->group, process))
 		return;
-	signal_group(process->group, 0, SIGHUP);
-	signal_group(process->group, 0, SIGCONT);
+	signal_group(process->group, process->session, SIGHUP);
+	signal_group(process->group, process->session, SIGCONT);
 }
 
 s64 sys_setpgid(int pid, int group)

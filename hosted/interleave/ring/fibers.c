@@ -268,7 +268,6 @@ static void between_translation_and_use(void)
 
 	if (!ring_active)
 		return;
-	stores_seen();
 	if (number == paused)
 		ring_relax();
 	else

@@ -91,13 +91,19 @@ void __tsan_write_range(void *address, size_t size)
 /* ---- copies: calls are renamed to these (interleave.mk) ---------------------------------------
  */
 
+/* What is copied there is not late, nor what was stored before. */
+static __always_inline void look_at_target(const void *to, size_t size, u32 pc)
+{
+	look(to, size, RING_WRITE, pc);
+	stores_seen();
+}
+
 void *ring_memcpy(void *to, const void *from, size_t size);
 void *ring_memcpy(void *to, const void *from, size_t size)
 {
 	if (size) {
 		look(from, size, RING_READ, PC);
-		look(to, size, RING_WRITE, PC);
-		stores_seen();
+		look_at_target(to, size, PC);
 	}
 	return memcpy(to, from, size);
 }
@@ -107,8 +113,7 @@ void *ring_memmove(void *to, const void *from, size_t size)
 {
 	if (size) {
 		look(from, size, RING_READ, PC);
-		look(to, size, RING_WRITE, PC);
-		stores_seen();
+		look_at_target(to, size, PC);
 	}
 	return memmove(to, from, size);
 }
@@ -116,10 +121,8 @@ void *ring_memmove(void *to, const void *from, size_t size)
 void *ring_memset(void *to, int byte, size_t size);
 void *ring_memset(void *to, int byte, size_t size)
 {
-	if (size) {
-		look(to, size, RING_WRITE, PC);
-		stores_seen();
-	}
+	if (size)
+		look_at_target(to, size, PC);
 	return memset(to, byte, size);
 }
 
@@ -148,19 +151,23 @@ static __always_inline void before(const volatile void *address, size_t size, en
 }
 
 /* A locked instruction waits until all that was stored before it is seen. */
+static __always_inline void before_locked(const volatile void *address, size_t size, u32 pc)
+{
+	before(address, size, RING_MARKED_WRITE, pc);
+	stores_seen();
+}
+
 static __always_inline void exchanged(const volatile void *address, int order)
 {
-	if (unlikely(ring_active)) {
-		stores_seen();
+	if (unlikely(ring_active))
 		races_exchange((uintptr_t)address, order);
-	}
 }
 
 #define FETCH(bits, type, name)                                                                    \
 	type __tsan_atomic##bits##_fetch_##name(volatile type *at, type value, int order);         \
 	type __tsan_atomic##bits##_fetch_##name(volatile type *at, type value, int order)          \
 	{                                                                                          \
-		before(at, sizeof(type), RING_MARKED_WRITE, PC);                                   \
+		before_locked(at, sizeof(type), PC);                                               \
 		exchanged(at, order);                                                              \
 		return __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST);                         \
 	}
@@ -170,8 +177,7 @@ static __always_inline void exchanged(const volatile void *address, int order)
 	int __tsan_atomic##bits##_compare_exchange_##name(volatile type *at, type *expected,       \
 							  type value, int order, int failed)       \
 	{                                                                                          \
-		before(at, sizeof(type), RING_MARKED_WRITE, PC);                                   \
-		stores_seen();                                                                     \
+		before_locked(at, sizeof(type), PC);                                               \
 		if (__atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,      \
 						__ATOMIC_SEQ_CST)) {                               \
 			exchanged(at, order);                                                      \
@@ -200,7 +206,7 @@ static __always_inline void exchanged(const volatile void *address, int order)
 	type __tsan_atomic##bits##_exchange(volatile type *at, type value, int order);             \
 	type __tsan_atomic##bits##_exchange(volatile type *at, type value, int order)              \
 	{                                                                                          \
-		before(at, sizeof(type), RING_MARKED_WRITE, PC);                                   \
+		before_locked(at, sizeof(type), PC);                                               \
 		exchanged(at, order);                                                              \
 		return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                           \
 	}                                                                                          \

@@ -121,9 +121,7 @@ bool stores_wait_on(unsigned one_in)
 
 void stores_access(uintptr_t address, size_t size)
 {
-	struct late_stores *stores = &running->stores;
-
-	if (stores->count && waits(stores, address, size))
+	if (waits(&running->stores, address, size))
 		stores_seen();
 }
 

@@ -16,15 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAMES 100
+#include "../must.h"
 
-static void must(int result, const char *what)
-{
-	if (result >= 0)
-		return;
-	printf("%s: %s\n", what, strerror(errno));
-	exit(1);
-}
+#define NAMES 100
 
 /* The number behind @words in /proc/hash/@cache. */
 static long counted(const char *cache, const char *words)

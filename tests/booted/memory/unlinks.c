@@ -11,27 +11,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../must.h"
+
 #define NAMES 64    /* of a folder, of which each is there half of the time */
 #define SAMPLE 1000 /* rounds, after which a process looks how much is free */
 #define MOST_CPUS 16
 
 static long *least; /* KB that were free, of each process; shared */
-
-static void must(int result, const char *what)
-{
-	if (result >= 0)
-		return;
-	printf("%s: %s\n", what, strerror(errno));
-	fflush(stdout);
-	_exit(1);
-}
 
 static long free_kb(void)
 {

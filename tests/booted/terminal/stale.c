@@ -7,30 +7,21 @@
  * and its session ends. Prints what signals the victim got.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include "../must.h"
+
 #define PIDS 40000 /* more than there are */
 #define FIRST 400
 
 static volatile sig_atomic_t got_size, got_end;
-
-static void must(long result, const char *what)
-{
-	if (result >= 0)
-		return;
-	printf("%s: %s\n", what, strerror(errno));
-	fflush(stdout);
-	_exit(1);
-}
 
 static void get(int signo)
 {
