@@ -14,7 +14,7 @@ import typer
 
 from lab.base.paths import LabError
 
-MACHINE = "kernel package image docs add settings defconfig cmdline mem smp root disk user accel"
+MACHINE = "kernel package image docs add settings defconfig cmdline cpu mem smp root disk user accel"
 
 Add = Annotated[list[str] | None, typer.Option("--add", metavar="HOSTPATH[:GUESTPATH]", help="Put a file or folder into the image; may be repeated. It belongs to the program's user (--user), and without GUESTPATH goes to that user's home.")]  # fmt: skip
 Package = Annotated[list[str] | None, typer.Option("--package", metavar="NAME[=VERSION]", help="A Debian package for the image, with all it depends on; may be repeated (docs/lab/packages.md).")]  # fmt: skip
@@ -24,6 +24,7 @@ Kernel = Annotated[str, typer.Option("--kernel", metavar="chainwalk|linux[=VERSI
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A Kconfig setting for this run: BUFFER_HASH=steiner, HASH_WORD=32 ... (./cw list).")]  # fmt: skip
 Defconfig = Annotated[str, typer.Option("--defconfig", metavar="NAME", help="Start from configs/NAME_defconfig.")]
 Cmdline = Annotated[str, typer.Option("--cmdline", metavar="TEXT", help="More of the kernel's command line.")]
+Cpu = Annotated[str, typer.Option("--cpu", metavar="MODEL[,+-FEATURE...]", help="QEMU's model of the processor, without it max, and for Linux max,-erms,-fsrm (docs/lab/linux.md).")]  # fmt: skip
 Mem = Annotated[
     str,
     typer.Option("--mem", metavar="SIZE", help="Memory of the machine, 64M to 16G; 128M+disk: beside the RAM disk."),
@@ -58,6 +59,7 @@ def _machine(
     settings: Set = None,
     defconfig: Defconfig = "",
     cmdline: Cmdline = "",
+    cpu: Cpu = "",
     mem: Mem = "512M",
     smp: Smp = 1,
     root: Root = "",
@@ -78,7 +80,7 @@ def _machine(
         raise LabError("--seed is for runs that are repeatable: Chainwalk's own kernel with --icount")
     return Options(
         kernel=kernel, packages=package or [], image=image, documents=docs, add=add or [], settings=settings or [], defconfig=defconfig,
-        cmdline=cmdline, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), disk_model=disk_model, cache_sim=cache_sim, icount=icount, instruction_ns=instruction_ns, seed=1 if seed is None else seed,
+        cmdline=cmdline, cpu=cpu, mem=mem, smp=smp, root=root, disk=disk and disk.absolute(), disk_model=disk_model, cache_sim=cache_sim, icount=icount, instruction_ns=instruction_ns, seed=1 if seed is None else seed,
         user=user, accel=accel, timeout=timeout,
     )  # fmt: skip
 

@@ -36,8 +36,9 @@ def run(
 
     if not context.args:
         raise LabError("which program? ./cw run [options] -- PROGRAM ARG...")
+    counted = stats or (None if machine.linux else result_file)  # Linux has no statistics for the result
     options = replace(
-        machine, job=context.args, stats=(stats or result_file or Path()).absolute() if stats or result_file else None,
+        machine, job=context.args, stats=counted.absolute() if counted else None,
         known=frozenset(known.read_text().split()) if known else None, strace=bool(strace), quiet=quiet, ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
     )  # fmt: skip
     if result_file:

@@ -244,8 +244,10 @@ def commands(section: Section) -> list[tuple[str, str, str]]:
 
 
 def _loop(cells: list[tuple[int, Cell]]) -> list[str]:
+    if len({cell.command for _, cell in cells}) == 1:  # one run, or one for all seeds: none is in it
+        return [cells[0][1].command]
     general = {re.sub(rf"(--seed[ =]|\bseed=){seed}\b", r"\1$seed", cell.command) for seed, cell in cells}
-    if len(cells) < 2 or len(general) != 1 or "'" in next(iter(general)):  # the shell sets nothing in between quotes
+    if len(general) != 1 or "'" in next(iter(general)):  # the shell sets nothing in between quotes
         return [cell.command for _, cell in cells]
     one = general.pop().replace(
         "--result result.json", "--result result-$seed.json"

@@ -101,6 +101,7 @@ class Machine(Part):
     cmdline: str | None = None
     timeout: Annotated[Number, Field(gt=0)] | None = None  # seconds of the host's clock
     cache_sim: str | None = None
+    cpu: str | None = None  # QEMU's model of the processor
     image: str | None = None  # a recipe of lab/guest/workloads.py
     user: str | None = None
     host: bool | None = None  # no machine: the job runs on this host, and is timed there
@@ -129,6 +130,7 @@ class Kernel(Part):
     full_cmdline: str | None = None  # in place of cmdline with --full: tables that are as full with a larger load
     disk_model: DiskModel | None = None  # in place of the machine's
     smp: Annotated[int, Field(ge=1, le=16)] | None = None  # CPUs, in place of the machine's
+    linux: bool = False  # Debian's Linux on the same machine and image, in place of a kernel of ours
     # What {NAME} in a run becomes: so something else than kernels is compared. Of the lines of a result those count that
     # have the same under NAME, or nothing.
     words: dict[str, str] = {}
@@ -431,6 +433,9 @@ def _inconsistent(experiment: Experiment, path: Path) -> Iterator[tuple[Place, s
             yield ("full_seeds" if full and experiment.full_seeds else "seeds",), what
     yield from _machines(experiment)
     for index, kernel in enumerate(experiment.kernel):
+        for key in ("defconfig", "settings", "cmdline", "full_cmdline", "disk_model"):
+            if kernel.linux and getattr(kernel, key):
+                yield ("kernel", index, key), f"{key} is for a kernel of ours, not for linux = true"
         for key, value in kernel.paper.items():
             if isinstance(value, dict):
                 yield from _one_of(("kernel", index, "paper"), key, places, "workload or case")
@@ -465,6 +470,8 @@ def _machines(experiment: Experiment) -> Iterator[tuple[Place, str]]:
             place: Place = ("workload", experiment.workload.index(variant.workload))
             if variant.machine.instruction_ns and not variant.machine.icount:
                 yield place, "instruction_ns is of a clock that counts instructions: icount = true, or leave it out"
+            if variant.machine.disk_model not in (None, "none") and any(kernel.linux for kernel in experiment.kernel):
+                yield place, "disk_model is Chainwalk's own RAM disk's: there is none beside a kernel with linux = true"
             if variant.machine.icount and variant.machine.root == "ext2":
                 yield place, 'the host\'s disk is not repeatable under icount: set root = "ram", or icount = false'
 

@@ -4,7 +4,7 @@
     built-KEY/       one build's kernel. KEY stands for the sources and the configuration without the command line
     user-KEY/        one build's user programs
     KEY/             a build folder as ./cw run wants one ($CW_OUTPUT): kernel, configuration with the command line,
-                     user programs and images, all of them links to what others share
+                     user programs and images, all of them links to what others share; for Linux without a kernel
 
 KEYs are made of contents, so what is there is right, and two sweeps may work here at the same time.
 """
@@ -111,7 +111,7 @@ class Choice:
 
     defconfig: str
     settings: tuple[str, ...]
-    config: str  # as .config lines
+    config: str  # as .config lines; "": nothing, since Debian's Linux is what runs
 
     @property
     def build_key(self) -> str:
@@ -123,6 +123,9 @@ class Choice:
         return _key(sources_digest(), self.config)
 
 
+LINUX = Choice("", (), "")
+
+
 def _key(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
@@ -131,7 +134,7 @@ def missing(choices: Iterable[Choice]) -> list[Choice]:
     """One of each build that is not there yet, in an order in which neighbours have much in common.
 
     Another function or structure rebuilds the files of its cache, any other setting the whole kernel."""
-    wanted = {choice.build_key: choice for choice in choices if not _built(choice).exists()}
+    wanted = {choice.build_key: choice for choice in choices if choice != LINUX and not _built(choice).exists()}
 
     def order(choice: Choice) -> tuple[list[str], str]:
         lines = [line for line in choice.config.splitlines() if not line.startswith("CONFIG_CMDLINE=")]
@@ -222,12 +225,13 @@ def _laid_out(choice: Choice) -> Path:
     if not target.exists():
         (folder() / "images").mkdir(exist_ok=True)
         with _new(target) as new:
-            (new / config_file().name).write_text(choice.config)
-            for name in ("chainwalk", "chainwalk.map", kernel_image().name):
-                os.link(_built(choice) / name, new / name)
+            if choice != LINUX:
+                (new / config_file().name).write_text(choice.config)
+                for name in ("chainwalk", "chainwalk.map", kernel_image().name):
+                    os.link(_built(choice) / name, new / name)
             (new / "user").symlink_to(_programs())
             (new / "images").symlink_to(folder() / "images")
-    for used in (target, _built(choice), _programs()):
+    for used in (target, _programs(), *([_built(choice)] if choice != LINUX else [])):
         os.utime(used)
     return target
 

@@ -23,12 +23,13 @@ from lab.base.paths import TOP, LabError
 from lab.guest import workloads
 from lab.run.cachesim.several import is_several
 from lab.run.cachesim.simulation import MARKS
+from lab.run.linux import linux_kernel
 from lab.run.options import SHORT_TURNS
 from lab.run.qemu.disks import DISK_MODEL, disk_option
 from lab.run.qemu.given import qemu_version
 from lab.run.result import host
 from lab.sweep.experiment import Experiment, Kernel, Machine, Variant, filled
-from lab.sweep.kernels import Choice, digest_of, sources_digest, tools
+from lab.sweep.kernels import LINUX, Choice, digest_of, sources_digest, tools
 from lab.sweep.store import Use
 from lab.sweep.validate import Configurator
 
@@ -56,7 +57,7 @@ class Planned:
         """What repeats the run."""
         if not self.kernel:
             return shlex.join(on_host(self.job, self.config["add"], Path()))
-        kernel = ["--defconfig", self.kernel.defconfig or "default"]
+        kernel = ["--defconfig", self.kernel.defconfig or "default"] if self.kernel != LINUX else []
         kernel += [word for setting in self.kernel.settings for word in ("--set", setting)]
         return shlex.join(["./cw", "run", *kernel, *self.options, "--result", "result.json", "--", *self.job])
 
@@ -132,6 +133,8 @@ class Plan:
 
     def _choice(self, kernel: Kernel, rooms: list[str]) -> Choice:
         """What to build for @kernel, with the settings @rooms that its machine needs."""
+        if kernel.linux:
+            return LINUX
         if rooms:
             kernel = kernel.model_copy(update={"settings": [*kernel.settings, *rooms]})
         wanted = json.dumps([kernel.defconfig, kernel.settings])
@@ -178,16 +181,19 @@ def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Va
     timeout = float(machine.timeout or 600)
     if machine.host:
         return _planned_on_host(variant, seed, job, added, timeout, needs)
+    # Linux draws nothing from a seed: what differs from run to run is in the job's words, if anything.
+    drawn, linux = (None, linux_kernel().version) if kernel.linux else (seed, "")
     config = {
         "defconfig": kernel.defconfig or "default", "settings": list(kernel.settings), "sources": sources_digest(),
         "kernel_config": choice.config, "kernel_config_sha256": hashlib.sha256(choice.config.encode()).hexdigest(),
-        "cmdline": cmdline, "run": job, "load": variant.run, "seed": seed, "requested_packages": list(workload.packages), "packages": package_versions(workload.packages, machine.image),
+        "cmdline": cmdline, "run": job, "load": variant.run, "seed": drawn, "requested_packages": list(workload.packages), "packages": package_versions(workload.packages, machine.image),
         "add": added,
-        "qemu": qemu_version(), "tools": tools(), **_in_words(machine),
+        "qemu": qemu_version(), "tools": tools(), **_in_words(machine), **({"linux": linux} if linux else {}),
     }  # fmt: skip
+    options = ["--kernel", f"linux={linux}"] if linux else []
+    options += _options(machine, workload.packages, workload.add, cmdline, drawn)
     return Planned(
-        id=identity(config), config=config, kernel=choice,
-        options=_options(machine, workload.packages, workload.add, cmdline, seed), job=job,
+        id=identity(config), config=config, kernel=choice, options=options, job=job,
         timeout=timeout, needs=needs,
     )  # fmt: skip
 
@@ -239,16 +245,17 @@ def _in_words(machine: Machine) -> dict[str, Any]:
         "mem": (machine.mem or [""])[0],
         "smp": (machine.smp or [1])[0],
         **{name: getattr(machine, name) for name in names},
-        **({"instruction_ns": machine.instruction_ns} if machine.instruction_ns else {}),
+        **{name: getattr(machine, name) for name in ("instruction_ns", "cpu") if getattr(machine, name)},
     }
 
 
-def _options(machine: Machine, packages: list[str], add: list[str], cmdline: str, seed: int) -> list[str]:
-    """The same as options of ./cw run."""
-    options = ["--icount", "--seed", str(seed)] if machine.icount else []
+def _options(machine: Machine, packages: list[str], add: list[str], cmdline: str, seed: int | None) -> list[str]:
+    """The same as options of ./cw run. @seed: None where the machine takes none."""
+    options = ["--icount"] if machine.icount else []
+    options += ["--seed", str(seed)] if machine.icount and seed is not None else []
     options += ["--mem", (machine.mem or ["512M"])[0]]
     options += ["--smp", str((machine.smp or [1])[0])] if (machine.smp or [1])[0] != 1 else []
-    for name in ("instruction_ns", "root", "disk_model", "ext2_block", "ext2_free", "cache_sim", "image"):
+    for name in ("cpu", "instruction_ns", "root", "disk_model", "ext2_block", "ext2_free", "cache_sim", "image"):
         value = getattr(machine, name)
         options += [f"--{name.replace('_', '-')}", str(value)] if value is not None else []
     options += ["--user", machine.user] if machine.user not in (None, "root") else []

@@ -51,7 +51,10 @@ def completed(given: Tables, other: Tables) -> Tables:
 def with_settings(tables: Tables) -> Tables:
     """@tables with the settings of all kernels put before each kernel's own."""
     common = tables.get("settings", [])
-    kernels = [kernel | {"settings": [*common, *kernel.get("settings", [])]} for kernel in tables.get("kernel", [])]
+    kernels = [
+        kernel if kernel.get("linux") else kernel | {"settings": [*common, *kernel.get("settings", [])]}
+        for kernel in tables.get("kernel", [])
+    ]
     return tables | {"kernel": kernels} if common else tables
 
 

@@ -10,6 +10,7 @@ from lab.base.paths import TOP, LabError
 from lab.report.reproduce import group
 from lab.sweep import plan as planning
 from lab.sweep.command import number_list
+from lab.sweep.kernels import LINUX
 from lab.sweep.plan import Plan
 from lab.sweep.progress import Estimate, spoken
 from lab.sweep.runner import finished_cell
@@ -36,6 +37,9 @@ from tests.lab.sweep.small import HEAD, OTHER, WORKLOAD, write
         ('"lever-reference"', '"default"\nsettings = ["NR_CPUS=17"]', ["13: kernel.settings: NR_CPUS=17 is refused: wanted 1 to 16"]),
         ('"lever-reference"', '"default"\nsettings = ["BUFFER_TABLE=rbtree"]', ["13: kernel.settings: ", "rbtree serves the caches page"]),
         ('["sh", "-c", "find', '["workload", "sdn", "find', ["16: workload.run: the workload program has no load 'sdn'"]),
+        ('defconfig = "lever-reference"', 'linux = true\nsettings = ["NR_CPUS=1"]', ["13: kernel.settings: settings is for a kernel of ours"]),
+        ('defconfig = "lever-reference"', 'linux = true\ndisk_model = "ssd"', ["13: kernel.disk_model: disk_model is for a kernel of ours"]),
+        ('"128M"\n\n[[kernel]]\nname', '"128M"\ndisk_model = "ssd"\n[[kernel]]\nlinux = true\nname', ["disk_model is Chainwalk's own RAM disk's"]),
         ('[[measure]]', 'add = ["no/such/file:/x"]\n\n[[measure]]', ["18: workload.add: there is no 'no/such/file'"]),
         ('[[measure]]', 'packages = ["Not a name"]\n\n[[measure]]', ["18: workload.packages: ", "as Debian writes it"]),
         ('"metric:n"', '"metrik:n"', ["20: measure.from: 'metrik:n'", "metric:NAME"]),
@@ -122,6 +126,20 @@ def test_everything_that_determines_a_run_is_in_its_id(tmp_path):
         assert not base & ids((HEAD + WORKLOAD).replace(old, new, 1)), old
     for old, new in (('"find"', '"look"'), ("mem =", "timeout = 60\nmem ="), ('title = "Small"', 'title = "Other"')):
         assert base == ids((HEAD + WORKLOAD).replace(old, new, 1)), old
+
+
+def test_linux_is_one_run_for_all_seeds_unless_its_words_have_them(tmp_path):
+    """It draws nothing from a seed; the kernels of ours do."""
+    linux = '\n[[kernel]]\nname = "Linux"\nlinux = true\n'
+    for words, cells in ((WORKLOAD, [2, 2]), (WORKLOAD.replace("{seed}", "1"), [2, 1])):
+        plan = Plan()
+        plan.add(load(write(tmp_path, 'settings = ["NR_CPUS=1"]\n' + HEAD + linux + words)))
+        ours = [cell for cell in plan.cells.values() if cell.kernel != LINUX]
+        theirs = [cell for cell in plan.cells.values() if cell.kernel == LINUX]
+        assert [len(ours), len(theirs)] == cells
+        assert sum(len(cell.uses) for cell in theirs) == 2
+        assert all("--kernel linux=" in cell.command and "--seed" not in cell.command for cell in theirs)
+        assert all("--set NR_CPUS=1" in cell.command and "--seed" in cell.command for cell in ours)
 
 
 def test_only_some_cells(tmp_path):

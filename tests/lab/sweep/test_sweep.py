@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -54,6 +55,22 @@ def test_a_sweep_goes_on_over_cells_that_fail(cw, tmp_path):
     assert "small: reference, panics, seed 1: panic: the kernel panicked" in said
     done = cw("sweep", path, "--results", results, "--only", "*/fails", "--only", "*/well")
     assert b"2 cells: 1 recorded already, 1 to run" in done.stdout and done.returncode == 1
+
+
+def test_linux_beside_a_kernel_of_ours(cw, tmp_path):
+    """The same image and job on both; the seeds, which say nothing to Linux, are one run of it."""
+    run = """["sh", "-c", "echo '{\\"case\\":\\"x\\",\\"n\\":1'$(uname -r | grep -c chainwalk)'}'"]"""
+    linux = '\n[[kernel]]\nname = "Linux"\nlinux = true\n'
+    workload = f'\n[[workload]]\nname = "uname"\nrun = {run}\n\n[[measure]]\nname = "n"\nfrom = "metric:n"\n'
+    path, results = write(tmp_path, HEAD + linux + workload), tmp_path / "r.sqlite"
+    done = cw("sweep", path, "--results", results)
+    assert done.returncode == 0 and b"3 cells are recorded" in done.stdout, done.stdout
+    assert {row[0] for row in rows(results).values()} == {"ok"} and len(rows(results)) == 4
+    again = cw("sweep", path, "--results", results)
+    assert b"3 cells: 3 recorded already" in again.stdout
+    report = cw("report", path, "--results", results, "--text").stdout.decode()
+    assert re.search(r"Linux +0\.909 exact +10 s=0", report), report  # 10 of there to 11 of here
+    assert re.search(r"Linux, uname:\n +\./cw run --kernel linux=\S+ --icount --mem", report), "one command, not a loop"
 
 
 def plant_a_hang(build: Path, folder: Path) -> Path:
