@@ -65,6 +65,7 @@ struct task {
 
 	/* proc/ */
 	struct list_head thread_link; /* in process->threads */
+	u64 system_ns;	      /* CPU time in the kernel as it was last told (task_times()) */
 	struct signal_state *signals;
 	u64 robust_list;      /* user address of set_robust_list(2)'s head, 0: none */
 	int *clear_child_tid; /* user address, CLONE_CHILD_CLEARTID */

@@ -130,7 +130,7 @@ const struct cred *process_cred(const struct process *process);
 
 /* time.c; process_lock held */
 struct cpu_times process_times(const struct process *process);
-struct cpu_times task_times(const struct task *task);
+struct cpu_times task_times(struct task *task);
 void real_timer_expired(void *process); /* in an interrupt */
 void itimer_cancel(struct process *process); /* the process ends; process_lock not held */
 /* A timespec of the program as nanoseconds (~0 at most), and back: 0, -EFAULT, -EINVAL. */

@@ -16,16 +16,18 @@
 
 /* ---- CPU time -------------------------------------------------------------------------------- */
 
-struct cpu_times task_times(const struct task *task)
+struct cpu_times task_times(struct task *task)
 {
-	u64 total = task->run_ns, user;
+	u64 total = task->run_ns;
 
 	lockdep_assert_held(&process_lock);
 	if (task->on_cpu)
 		total += ktime_ns() - task->last_switch_ns;
-	/* What no tick found in user mode of the exact total was in the kernel. */
-	user = min(task->user_ns, total);
-	return (struct cpu_times){user, total - user, task->minor_faults, task->major_faults};
+	/* What no tick found in user mode of the exact total was in the kernel; and what was told
+	 * of that stays: a tick is charged whole to user mode, though the kernel had a part of it. */
+	task->system_ns = max(task->system_ns, total - min(task->user_ns, total));
+	return (struct cpu_times){total - min(task->system_ns, total), task->system_ns,
+				  task->minor_faults, task->major_faults};
 }
 
 struct cpu_times process_times(const struct process *process)
@@ -77,9 +79,7 @@ s64 sys_getrusage(int who, void *usage)
 
 	if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD)
 		return -EINVAL;
-	if (!usage)
-		return -EFAULT;
-	return put_rusage(usage, &times);
+	return usage ? put_rusage(usage, &times) : -EFAULT;
 }
 
 s64 sys_times(void *to)

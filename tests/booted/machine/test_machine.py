@@ -298,3 +298,9 @@ def test_kernel_stacks_come_back(cw_run, cpus):
     assert len(sizes) == 7 and few > 0
     assert all(size >= 300 * 16 for size in many)
     assert all(size <= few + 40 * 16 for size in after), sizes
+
+
+def test_times_never_become_less(cw_run, tmp_path):
+    """User and system time, whatever a tick falls into; together they are the process's clock."""
+    program = static_program(tmp_path / "times", Path(__file__).with_name("times.c"), flags=[f"-I{TOP}"])
+    cw_run(["/root/times"], icount=True, add=[f"{program}:/root/times"])
