@@ -4,6 +4,7 @@
     {"with": KEY, ...}                 what many cells have in common: commit, sources, QEMU, tools, packages, host
     {"kernel": KEY, ...}               a kernel: configuration, how it was asked for, hash of its image
     {"cell": ID, "place": [kernel, workload, seed], "with": KEY, "of": KEY, ..., "sum": ...}
+                                       a run; of one that fills several places they are "places", a list
 
 KEY is a hash of the rest of its line, `sum` of the rest of the cell's; ID is the cell's identity (lab/sweep/plan.py), a
 hash of its whole configuration. So a line that was changed is noticed. Left out is what no report reads: the log of a
@@ -16,6 +17,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from lab.base.paths import LabError
@@ -54,18 +56,25 @@ def lines(experiment: str, kept: Iterable[Kept]) -> list[str]:
     """The file of @experiment."""
     shared: dict[str, dict[str, str]] = {"with": {}, "kernel": {}}
     cells = []
-    for one in sorted(kept, key=lambda one: one.place):
-        cell, config = small(one.cell), dict(one.cell.config)
+    for places, full in _by_cell(kept):
+        cell, config = small(full), dict(full.config)
         common = {"revision": cell.revision, **{name: config.pop(name) for name in WITH if name in config}}
         kernel = {name: config.pop(name) for name in KERNEL if name in config}
         line = {
-            "cell": cell.id, "place": list(one.place), "with": _share(shared["with"], "with", common),
+            "cell": cell.id, **({"place": places[0]} if len(places) == 1 else {"places": places}), "with": _share(shared["with"], "with", common),
             "of": _share(shared["kernel"], "kernel", kernel), "config": config,
             **{name: getattr(cell, name) for name in OF_CELL},
         }  # fmt: skip
         cells.append(_text({**line, "sum": _digest(line)}))
     head = _text({"kept": VERSION, "experiment": experiment})
     return [head, *(text for kind in shared.values() for _, text in sorted(kind.items())), *cells]
+
+
+def _by_cell(kept: Iterable[Kept]) -> list[tuple[list[Place], Cell]]:
+    """Each cell once, with all places that it fills, in the order of the first of them."""
+    order = sorted(kept, key=lambda one: (one.cell.id, one.place))
+    groups = [list(group) for _, group in groupby(order, key=lambda one: one.cell.id)]
+    return sorted(([one.place for one in group], group[0].cell) for group in groups)
 
 
 def _share(known: dict[str, str], kind: str, content: dict[str, Any]) -> str:
@@ -94,13 +103,13 @@ def read(experiment: str, text: str, name: str) -> Iterator[Kept]:
                 raise _wrong(name, number, "the line was changed: its hash is another")
             shared[key] = found
             continue
-        kept = _cell(name, number, found, shared)
-        if kept.place in places:
-            raise _wrong(
-                name, number, f"{spoken(kept.place)} stands in line {places[kept.place]}, too: keep one of them"
-            )
-        places[kept.place] = number
-        yield kept
+        for kept in _cell(name, number, found, shared):
+            if kept.place in places:
+                raise _wrong(
+                    name, number, f"{spoken(kept.place)} stands in line {places[kept.place]}, too: keep one of them"
+                )
+            places[kept.place] = number
+            yield kept
 
 
 def _object(name: str, number: int, line: str) -> dict[str, Any]:
@@ -113,7 +122,7 @@ def _object(name: str, number: int, line: str) -> dict[str, Any]:
     return found
 
 
-def _cell(name: str, number: int, line: dict[str, Any], shared: dict[str, dict[str, Any]]) -> Kept:
+def _cell(name: str, number: int, line: dict[str, Any], shared: dict[str, dict[str, Any]]) -> list[Kept]:
     total = line.pop("sum", None)
     if total != _digest(line):
         raise _wrong(name, number, "the line was changed: its sum is another")
@@ -126,8 +135,8 @@ def _cell(name: str, number: int, line: dict[str, Any], shared: dict[str, dict[s
         raise _wrong(name, number, "its id is not that of its configuration")
     values = {key: line[key] for key in OF_CELL}
     cell = Cell(id=line["cell"], config=config, revision=revision, qemu=config["qemu"], status="ok", log="", **values)
-    kernel_name, workload, seed = line["place"]
-    return Kept((kernel_name, workload, seed), cell)
+    filled = line.get("places", [line["place"]] if "place" in line else [])
+    return [Kept((kernel_name, workload, seed), cell) for kernel_name, workload, seed in filled]
 
 
 def _wrong(name: str, number: int, what: str) -> LabError:
