@@ -110,30 +110,6 @@ def test_python_hears_of_a_close_that_failed(plain, tmp_path):
     assert run(sys.executable, "-c", script, cwd=tmp_path, env=environment) == "File too large\n"
 
 
-PERL = """
-use NDBM_File; use Fcntl;
-tie(my %h, 'NDBM_File', 'pairs', O_RDWR|O_CREAT, 0640) or die "tie: $!";
-$h{"k$_"} = "v" x ($_ % 5000) for 1..3000;
-die unless length($h{k2999}) == 2999;
-delete $h{k5};
-die if defined $h{k5};
-my $n = 0;
-while (my ($k, $v) = each %h) { $n++ }
-untie %h;
-print "$n pairs\\n";
-"""
-
-
-def test_a_compiled_program_of_debian(plain, tmp_path):
-    """Perl's NDBM_File, built against gdbm's ndbm: it finds our functions first, and nothing else is done to it."""
-    probe = subprocess.run(["perl", "-MNDBM_File", "-e", "1"], capture_output=True, check=False)
-    if probe.returncode:
-        pytest.skip("perl has no NDBM_File")
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(plain), "LD_PRELOAD": str(plain / "libchainhash_ndbm.so.0")}
-    assert run("perl", "-e", PERL, cwd=tmp_path, env=environment) == "2999 pairs\n"
-    assert "2999 records, nothing is wrong" in run(plain / "chainhash", "verify", tmp_path / "pairs.pag")
-
-
 def test_install(plain, tmp_path):
     """What is installed serves a C and a C++ program by pkg-config, and shows its own names only."""
     run("make", "-s", "-C", PACKAGE, f"O={plain}", "install", "PREFIX=/usr", f"DESTDIR={tmp_path}")
@@ -162,6 +138,12 @@ def test_install(plain, tmp_path):
     for library in (["-D", str(lib / "libchainhash.so.0")], [str(lib / "libchainhash.a")]):
         names = [line.split()[-1] for line in run("nm", "--defined-only", "-g", *library).splitlines() if " " in line]
         assert names and all(name.startswith("chainhash_") for name in names)
+    (module,) = (tmp_path / "usr").rglob("chainhash_dbm.py")
+    assert module.parent.name.endswith("-packages")
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(lib), "PYTHONPATH": str(module.parent)}
+    environment.pop("CHAINHASH_LIBRARY", None)
+    script = "import chainhash_dbm; db = chainhash_dbm.open('pairs', 'c'); db['key'] = 'data'; print(db['key'].decode())"
+    assert run(sys.executable, "-c", script, cwd=tmp_path, env=environment) == "data\n"
     stripped = tmp_path / "stripped"
     run("strip", "-o", stripped, lib / "libchainhash.so.0")
     assert stripped.stat().st_size <= 120_000

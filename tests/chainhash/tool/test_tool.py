@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +60,27 @@ def test_program_tunes(plain, tmp_path):
     run(plain / "chainhash", "load", tmp_path / "t", words(tmp_path, 1000))
     choices = json.loads(run(plain / "chainhash", "tune", "--json", tmp_path / "t"))["choices"]
     assert sum(choice["best"] for choice in choices) == 1 and len({choice["bucket_size"] for choice in choices}) > 3
+
+
+def has_open_below(pid: int, folder: Path) -> bool:
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):  # closed meanwhile
+            if str(folder) in os.readlink(descriptor):
+                return True
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_tuning_that_is_ended_leaves_nothing(plain, tmp_path, number):
+    run(plain / "chainhash", "load", tmp_path / "t", words(tmp_path, 20000))
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    tuning = subprocess.Popen([plain / "chainhash", "tune", tmp_path / "t"], env={**os.environ, "TMPDIR": str(folder)})
+    while not has_open_below(tuning.pid, folder):  # the table to measure with is not yet made
+        assert tuning.poll() is None
+    tuning.send_signal(number)
+    assert tuning.wait() == -number
+    assert not list(folder.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -135,7 +159,10 @@ def test_a_repaired_table_has_the_shape_of_the_old_one(plain, tmp_path):
     for name, bucket_size, fill_factor in (("same", 256, 4), ("other", 512, 9)):
         about = json.loads(run(chainhash, "stat", "--json", tmp_path / name))
         assert (about["bucket_size"], about["fill_factor"]) == (bucket_size, fill_factor)
-        assert (about["split"], about["hash"]) == (2, "siphash")
+        assert (about["split"], about["hash"], about["checksums"]) == (2, "siphash", 1)
+    run(chainhash, "load", tmp_path / "plain", words(tmp_path, 100), "-C")
+    run(chainhash, "repair", tmp_path / "plain", tmp_path / "without")
+    assert json.loads(run(chainhash, "stat", "--json", tmp_path / "without"))["checksums"] == 0
 
 
 def little_memory() -> None:

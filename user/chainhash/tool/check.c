@@ -59,7 +59,8 @@ int command_repair(struct settings *settings, struct chainhash *from)
 	options->fill_factor = options->fill_factor ?: about.fill_factor;
 	options->split = options->split ?: about.split;
 	options->hash = about.hash;
-	to = open_table(settings, new_path, CHAINHASH_CREATE | CHAINHASH_EXCLUSIVE);
+	to = open_table(settings, new_path, CHAINHASH_CREATE | CHAINHASH_EXCLUSIVE |
+			(about.checksums ? 0 : CHAINHASH_NO_CHECKSUM));
 	if (!to)
 		return FAILED;
 	copied = chainhash_salvage(from, to, list_problem, settings);

@@ -152,29 +152,28 @@ static void print_choices(const struct settings *settings, const struct choice *
 			puts(",");
 	}
 	puts(settings->json ? "]}"
-			    : "fill 0: by bytes. <- the quickest whose file is not 25% larger than"
-			      " the smallest");
+			    : "fill 0: by bytes. <- quickest of those at most 25% over the smallest");
 }
 
 static int measure_all(struct settings *settings, struct source *source)
 {
 	struct choice choices[CHOICES_MOST];
 	size_t count = list_choices(choices, source->bytes / source->records);
-	const char *folder = getenv("TMPDIR");
 	char path[4096];
 	int status = DONE, descriptor;
 
-	snprintf(path, sizeof(path), "%s/chainhash-tune.XXXXXX", folder ? folder : "/tmp");
+	snprintf(path, sizeof(path), "%s/chainhash-tune.XXXXXX", getenv("TMPDIR") ?: "/tmp");
 	descriptor = mkstemp(path);
 	if (descriptor < 0)
 		return complain(-errno, "%s", path);
-	close(descriptor);
+	unlink(path); /* whatever ends us, nothing stays: it is open, and has this name as long */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
 	for (size_t i = 0; i < count && !status; i++) {
 		progress(settings, i, count);
 		status = measure(settings, source, path, &choices[i]);
 	}
 	progress_end(settings);
-	unlink(path);
+	close(descriptor);
 	if (!status)
 		print_choices(settings, choices, count, source);
 	return status;
