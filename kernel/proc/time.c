@@ -23,8 +23,8 @@ struct cpu_times task_times(struct task *task)
 	lockdep_assert_held(&process_lock);
 	if (task->on_cpu)
 		total += ktime_ns() - task->last_switch_ns;
-	/* What no tick found in user mode of the exact total was in the kernel; and what was told
-	 * of that stays: a tick is charged whole to user mode, though the kernel had a part of it. */
+	/* What no tick found in user mode of the exact total was in the kernel. What was told of
+	 * that stays: a tick is charged to user mode whole, though the kernel had a part of it. */
 	task->system_ns = max(task->system_ns, total - min(task->user_ns, total));
 	return (struct cpu_times){total - min(task->system_ns, total), task->system_ns,
 				  task->minor_faults, task->major_faults};

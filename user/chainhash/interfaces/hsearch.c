@@ -32,25 +32,28 @@ static struct chainhash *table_of(const struct hsearch_data *data)
 	return (struct chainhash *)(void *)data->OURS;
 }
 
+/* What all calls give that fail. */
+static int refuse(int error)
+{
+	errno = -error;
+	return 0;
+}
+
 int hcreate_r(size_t count, struct hsearch_data *data)
 {
 	struct chainhash_options options = {.bucket_size = 256, .fill_factor = 8};
 	struct chainhash *made;
 	int error;
 
-	if (!data) {
-		errno = EINVAL;
-		return 0;
-	}
+	if (!data)
+		return refuse(-EINVAL);
 	if (data->OURS)
 		return 0;
 	/* A wrong guess must not cost more memory than it would have saved. */
 	options.elements = count < 1u << 20 ? count : 1u << 20;
 	error = chainhash_open(&made, NULL, 0, 0, &options);
-	if (error) {
-		errno = -error;
-		return 0;
-	}
+	if (error)
+		return refuse(error);
 	data->OURS = (void *)made;
 	return 1;
 }
@@ -98,10 +101,8 @@ int hsearch_r(ENTRY item, ACTION action, ENTRY **found, struct hsearch_data *dat
 	int error;
 
 	*found = NULL;
-	if (!table) {
-		errno = EINVAL;
-		return 0;
-	}
+	if (!table)
+		return refuse(-EINVAL);
 	error = chainhash_get(table, key, &address);
 	if (!error) {
 		memcpy(found, address.bytes, sizeof(*found));
@@ -111,8 +112,7 @@ int hsearch_r(ENTRY item, ACTION action, ENTRY **found, struct hsearch_data *dat
 		error = enter(table, key, item, found);
 	if (!error)
 		return 1;
-	errno = error == -ENOENT ? ESRCH : -error;
-	return 0;
+	return refuse(error == -ENOENT ? -ESRCH : error);
 }
 
 int hcreate(size_t count)

@@ -5,8 +5,10 @@
 #include "store/store.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
-enum { ARENA_SIZE = 256 * 1024 };
+/* That of a large page; tables that will have so many arenas ask for large pages. */
+enum { ARENA_SIZE = 2 << 20, ARENAS_OF_LARGE = 8 };
 
 /* Nobody writes to it; not const, since it would then take its room in the library's file. */
 _Alignas(64) u8 empty_page[PAGE_SIZE_MOST];
@@ -71,21 +73,23 @@ static u8 *arena_page(struct chainhash *t, int *error)
 	u8 *page;
 
 	if ((size_t)(pool->arena_end - pool->arena_next) < each) {
-		size_t size = each * 4 > ARENA_SIZE ? each * 4 : ARENA_SIZE;
-		u8 *arena = malloc(size);
+		u8 *arena = aligned_alloc(ARENA_SIZE, ARENA_SIZE);
 
 		if (!arena) {
 			*error = -ENOMEM;
 			return NULL;
 		}
+		/* A lookup in a large table mostly waits for memory, and to learn where it is. */
+		if (t->page_count * each > (u64)ARENA_SIZE * ARENAS_OF_LARGE)
+			madvise(arena, ARENA_SIZE, MADV_HUGEPAGE);
 		memcpy(arena, &pool->arena, sizeof(pool->arena));
 		pool->arena = arena;
-		pool->arena_next = arena + 128 - (uintptr_t)arena % 64;
-		pool->arena_end = arena + size;
+		pool->arena_next = arena + 64;
+		pool->arena_end = arena + ARENA_SIZE;
 		if (!pool->lowest || arena < pool->lowest)
 			pool->lowest = arena;
-		if (arena + size > pool->highest)
-			pool->highest = arena + size;
+		if (pool->arena_end > pool->highest)
+			pool->highest = pool->arena_end;
 	}
 	page = pool->arena_next + head;
 	pool->arena_next += each;
