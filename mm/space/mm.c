@@ -190,19 +190,20 @@ static int copy_entries(struct mm *child, struct mm *parent)
 
 struct mm *mm_fork(struct mm *parent)
 {
-	int error = 0;
+	/* Tables are taken under a lock, where nobody waits for memory: room for the most that it can be comes first. */
+	u64 most = min(memory_use_total(MEMORY_PAGE_TABLES), READ_ONCE(parent->resident_pages));
 
+	if (page_alloc_free_pages() < most)
+		reclaim_pages(most);
 	down_write(&parent->lock);
 	struct mm *child = mm_alloc(parent);
-	if (child)
-		error = areas_copy(child, parent);
-	if (child && !error)
+	int error = child ? areas_copy(child, parent) : -ENOMEM;
+	if (!error)
 		error = copy_entries(child, parent);
-	if (child && !error)
+	if (!error)
 		swap_mm_add(child);
 	up_write(&parent->lock);
-	if (!error)
-		return child;
-	mm_put(child);
-	return NULL;
+	if (error && child)
+		mm_put(child);
+	return error ? NULL : child;
 }
