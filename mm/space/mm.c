@@ -190,7 +190,8 @@ static int copy_entries(struct mm *child, struct mm *parent)
 
 struct mm *mm_fork(struct mm *parent)
 {
-	/* Tables are taken under a lock, where nobody waits for memory: room for the most that it can be comes first. */
+	/* Tables are taken under a lock, where nobody waits for memory: room for the most that it
+	 * can be comes first. */
 	u64 most = min(memory_use_total(MEMORY_PAGE_TABLES), READ_ONCE(parent->resident_pages));
 
 	if (page_alloc_free_pages() < most)
