@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.base import offspring
+from lab.base.paths import TOP
 from tests.musl import static_program
 
 HERE = Path(__file__).parent
@@ -110,3 +111,10 @@ def test_a_disk_full_of_changes_is_written_without_free_memory(cw_run):
         mem="168M", disk_model="cheetah", ext2=Ext2(block_size=1024, free_bytes=110 << 20),
     )  # fmt: skip
     assert b'"operations":2000' in result.output
+
+
+def test_a_fork_finds_room_for_its_page_tables(cw_run, tmp_path):
+    """Where memory is full of what can go."""
+    program = static_program(tmp_path / "forks", Path(__file__).with_name("forks.c"), flags=[f"-I{TOP}"])
+    result = cw_run(["/forks"], add=[f"{program}:/forks"], root="ext2", mem="96M")
+    assert b"forked" in result.output
