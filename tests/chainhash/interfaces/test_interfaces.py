@@ -142,7 +142,9 @@ def test_install(plain, tmp_path):
     assert module.parent.name.endswith("-packages")
     environment = {**os.environ, "LD_LIBRARY_PATH": str(lib), "PYTHONPATH": str(module.parent)}
     environment.pop("CHAINHASH_LIBRARY", None)
-    script = "import chainhash_dbm; db = chainhash_dbm.open('pairs', 'c'); db['key'] = 'data'; print(db['key'].decode())"
+    script = (
+        "import chainhash_dbm; db = chainhash_dbm.open('pairs', 'c'); db['key'] = 'data'; print(db['key'].decode())"
+    )
     assert run(sys.executable, "-c", script, cwd=tmp_path, env=environment) == "data\n"
     stripped = tmp_path / "stripped"
     run("strip", "-o", stripped, lib / "libchainhash.so.0")
