@@ -13,6 +13,7 @@ static DEFINE_SPINLOCK(devices_lock);
 void register_block_device(struct block_device *device)
 {
 	device->block_size = BLOCK_SIZE_DEFAULT;
+	init_rwsem(&device->size_lock, "device->size_lock");
 	guard(spinlock, &devices_lock);
 	list_add_tail(&device->link, &devices);
 }

@@ -50,6 +50,7 @@ struct block_device {
 	void (*submit)(struct block_device *device, struct block_request *request);
 	void *driver;
 	unsigned block_size; /* set by register_block_device() and set_block_size() */
+	struct rw_semaphore size_lock; /* held by who reads or writes the device as a file */
 	struct list_head link;
 	/* How many writes have failed, and of how many somebody was told: block_take_error(). */
 	atomic_t write_errors;

@@ -50,6 +50,8 @@ static ssize_t move(struct file *file, struct io *io, loff_t *position, enum blo
 {
 	bool write = what == BLOCK_WRITE;
 	struct block_device *device = file->inode->bdev;
+
+	guard(read, &device->size_lock);
 	size_t size = device->block_size;
 	loff_t start = *position, end = device_size(file);
 	char *copy __free(kfree) = TRY_PTR(kmalloc(size, GFP_KERNEL));
@@ -60,10 +62,8 @@ static ssize_t move(struct file *file, struct io *io, loff_t *position, enum blo
 		size_t n = min(size - offset, io->length);
 
 		n = min_t(size_t, n, (size_t)(end - *position));
-		if (write && io_get(io, copy, n) < n)
-			error = -EFAULT;
-		if (!error)
-			error = move_part(device, (u64)*position / size, offset, n, copy, what);
+		error = write && io_get(io, copy, n) < n ? -EFAULT :
+			move_part(device, (u64)*position / size, offset, n, copy, what);
 		if (!error && !write && io_put(io, copy, n) < n)
 			error = -EFAULT;
 		if (!error)
@@ -71,9 +71,7 @@ static ssize_t move(struct file *file, struct io *io, loff_t *position, enum blo
 	}
 	if (write)
 		balance_dirty();
-	if (*position > start)
-		return *position - start;
-	return error;
+	return *position > start ? *position - start : error;
 }
 
 static ssize_t block_file_read(struct file *file, struct io *io, loff_t *position)
@@ -91,12 +89,11 @@ static ssize_t block_file_write(struct file *file, struct io *io, loff_t *positi
 static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
 {
 	struct block_device *device = file->inode->bdev;
-	u64 __user *wide = (void *)(uintptr_t)argument;
 	int __user *word = (void *)(uintptr_t)argument;
 
 	switch (command) {
 	case BLKGETSIZE64:
-		return put_user((u64)device_size(file), wide);
+		return put_user((u64)device_size(file), (u64 __user *)(uintptr_t)argument);
 	case BLKSSZGET:
 		return put_user((int)SECTOR_SIZE, word);
 	case BLKROGET:

@@ -107,7 +107,7 @@ void bforget(struct buffer *buffer);
 /* Umount: drop all clean, unused ones. */
 void invalidate_buffers(struct block_device *device);
 /* Write out and forget the device's buffers, and use blocks of @size bytes (512, 1024, 2048 or
- * 4096) from now on. 0 or -EIO. Sleeps. */
+ * 4096) from now on, once nobody reads or writes the device as a file. 0 or -EIO. Sleeps. */
 int set_block_size(struct block_device *device, unsigned size);
 /* For reclaim: evict up to 1/2^@priority of the buffers, of those clean and unused; how many. */
 u64 shrink_buffers(unsigned priority);
