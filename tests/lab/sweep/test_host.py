@@ -10,6 +10,7 @@ import pytest
 from lab.base.paths import LabError
 from lab.build.setup import need_lab
 from lab.kept.check import SHORT, of_length
+from lab.kept.form import Kept, lines, read
 from lab.kept.keep import keep
 from lab.report.command import gather
 from lab.sweep import plan
@@ -140,6 +141,18 @@ def test_it_is_kept_and_not_checked_by_running_it_again(experiment, tmp_path):
     assert sweep(Request([str(path)], full=True, results=tmp_path / "r")) == 0
     assert keep([str(path)], tmp_path / "r", tmp_path / "kept") in (0, 1)  # 1: changes that are in no commit
     assert not of_length(SHORT, tmp_path / "kept")
+
+
+def test_a_run_that_fills_several_places_is_kept_once(experiment, tmp_path):
+    path = experiment()
+    assert sweep(Request([str(path)], full=True, results=tmp_path / "r")) == 0
+    with Store(tmp_path / "r") as store:
+        kept = [Kept((use.kernel, use.workload, use.seed), cell) for use, cell in store.cells("programs", "full")]
+    written = lines("programs", kept)
+    assert len(kept) == 4 and sum('"cell":' in line for line in written) == 2
+    found = list(read("programs", "".join(f"{line}\n" for line in written), "programs.jsonl"))
+    assert {one.place for one in found} == {one.place for one in kept}
+    assert {one.place: one.cell.results for one in found} == {one.place: one.cell.results for one in kept}
 
 
 def test_files_to_add_are_made_before_they_are_looked_at(experiment, monkeypatch):
