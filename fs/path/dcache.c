@@ -372,9 +372,6 @@ static bool evict_dentry(struct dentry *dentry, int others)
 	spin_lock(&dentry_tree_lock);
 	bool unused = unhash_unused(dentry, others);
 	spin_unlock(&dentry_tree_lock);
-
-	if (unused && others)
-		dput(dentry);
 	dput(dentry);
 	return unused;
 }
@@ -395,15 +392,14 @@ static bool evict_taken(struct list_head *link, void *argument)
 	return evict_dentry(list_entry(link, struct dentry, lru), 0);
 }
 
-/* A child of @parent, referenced, if there is one of that kind. */
-enum child_kind { UNUSED, ANY };
-static struct dentry *some_child(struct dentry *parent, enum child_kind kind)
+/* A child of @parent without these flags, referenced, if there is one. */
+static struct dentry *some_child(struct dentry *parent, u8 without)
 {
 	struct dentry *child;
 
 	guard(spinlock, &parent->lock);
 	list_for_each_entry(child, &parent->children, child_link)
-		if ((kind == ANY || !dentry_count(child)) && atomic_inc_not_zero(&child->refcount))
+		if (!(READ_ONCE(child->flags) & without) && atomic_inc_not_zero(&child->refcount))
 			return child;
 	return NULL;
 }
@@ -412,9 +408,10 @@ void shrink_dcache_children(struct dentry *parent)
 {
 	struct dentry *child;
 
-	/* If somebody uses the name of a removed directory, it goes with that use. */
-	while ((child = some_child(parent, UNUSED)) != NULL && evict_dentry(child, 0))
-		cond_resched();
+	lockdep_assert_held(&parent->inode->lock);
+	/* What somebody uses goes with that use: cached, it would keep the directory in being. */
+	for (; (child = some_child(parent, D_UNHASHED)) != NULL; cond_resched())
+		evict_dentry(child, dentry_count(child) - 1); /* or again: others come and go */
 }
 
 /* Down to a leaf and up again: each goes before its parent, so no recursion is needed. */
@@ -424,7 +421,7 @@ int shrink_dcache_sb(struct super_block *sb)
 	bool gone = true;
 
 	while (gone) {
-		while ((child = some_child(dentry, ANY)) != NULL) {
+		while ((child = some_child(dentry, 0)) != NULL) {
 			dput(dentry);
 			dentry = child;
 		}
@@ -432,7 +429,10 @@ int shrink_dcache_sb(struct super_block *sb)
 			break;
 		child = dentry;
 		dentry = dget_parent(child);
-		gone = evict_dentry(child, sb->type->pinned && child->inode ? 1 : 0);
+		int pins = sb->type->pinned && child->inode ? 1 : 0;
+		gone = evict_dentry(child, pins);
+		if (gone && pins)
+			dput(child);
 		cond_resched();
 	}
 	dput(dentry);

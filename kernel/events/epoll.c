@@ -52,7 +52,7 @@ struct watch {
 	int number;
 	struct poll_table table; /* its place in the file's wait queue */
 
-	struct watch *next;	/* of the same file; watches_lock */
+	struct watch *next, **back; /* of the same file; watches_lock */
 	struct list_head link;	/* epoll->watches; epoll->mutex */
 	struct list_head ready; /* epoll->lock; empty: it is not */
 	u32 events;		/* asked for, and EPOLL_HOW; epoll->mutex and epoll->lock */
@@ -175,6 +175,9 @@ static int add_watch(struct epoll *epoll, struct file *file, int number,
 	list_add(&watch->link, &epoll->watches);
 	spin_lock(&watches_lock);
 	watch->next = file->watches;
+	watch->back = &file->watches;
+	if (watch->next)
+		watch->next->back = &watch->next;
 	file->watches = watch;
 	spin_unlock(&watches_lock);
 	look_first(watch, &watch->table);
@@ -185,7 +188,6 @@ static int add_watch(struct epoll *epoll, struct file *file, int number,
 static void remove_watch(struct watch *watch)
 {
 	struct epoll *epoll = watch->epoll;
-	struct watch **at = &watch->file->watches;
 
 	lockdep_assert_held(&epoll->mutex);
 	remove_wait_queue(watch->table.queue, &watch->table.entry); /* no more wake-ups */
@@ -194,9 +196,9 @@ static void remove_watch(struct watch *watch)
 	spin_unlock_irq(&epoll->lock);
 	list_del(&watch->link);
 	spin_lock(&watches_lock);
-	while (*at != watch)
-		at = &(*at)->next;
-	*at = watch->next;
+	*watch->back = watch->next;
+	if (watch->next)
+		watch->next->back = watch->back;
 	spin_unlock(&watches_lock);
 	kfree(watch);
 	atomic_dec(&watch_count);

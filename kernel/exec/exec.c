@@ -175,9 +175,8 @@ static int push_array(struct program *program, const u64 *array, u64 *count)
 		program->lowest += sizeof(pointer); /* which will have to be there as well */
 		if (program->lowest >= program->sp)
 			return -E2BIG;
-		cond_resched();
 	}
-	for (u64 i = *count; i-- > 0;) {
+	for (u64 i = *count; i-- > 0; cond_resched()) {
 		TRY(array_element(array, i, &pointer));
 		TRY(push_string(program, (const char *)pointer, source));
 		if (fatal_signal_pending(current))
@@ -354,7 +353,7 @@ static void begin_new_program(struct program *program)
 /* Pointers to @count strings that begin at *string. */
 static int put_pointers(u64 *string, u64 count, u64 **at)
 {
-	for (; count; count--) {
+	for (; count; count--, cond_resched()) {
 		s64 length = TRY(user_length((const char *)*string));
 
 		TRY(put_user(*string, (*at)++));

@@ -20,12 +20,15 @@ struct given {
 
 static const struct file_operations queue_operations;
 
-/* Bytes of the events that wait in all queues: beyond an eighth of memory more are lost. */
+/* Bytes of the events that wait in all queues: beyond an eighth of memory more are lost, but for
+ * the first EVENTS_SURE of each queue. */
+#define EVENTS_SURE 32
 static atomic64_t waiting;
 
-static bool may_wait(u32 bytes)
+static bool may_wait(const struct inotify *inotify, u32 bytes)
 {
-	return (u64)atomic_read(&waiting) + bytes <= page_alloc_total_pages() * PAGE_SIZE / 8;
+	return READ_ONCE(inotify->count) < EVENTS_SURE ||
+	       (u64)atomic_read(&waiting) + bytes <= page_alloc_total_pages() * PAGE_SIZE / 8;
 }
 
 static void free_event(struct inotify *inotify, struct event *event)
@@ -74,7 +77,7 @@ void queue_event(struct inotify *inotify, int wd, u32 mask, u32 cookie, const ch
 {
 	u32 bytes = sizeof(struct event) + length;
 	struct event *event =
-		may_wait(bytes) ? kmalloc(bytes, GFP_KERNEL | GFP_NOWARN) : NULL;
+		may_wait(inotify, bytes) ? kmalloc(bytes, GFP_KERNEL | GFP_NOWARN) : NULL;
 
 	if (event) {
 		atomic_add(bytes, &waiting);

@@ -82,7 +82,7 @@ static void leave_process(struct task *task, int code)
 	times_add(&process->times, &times);
 	list_del(&task->thread_link);
 	process->thread_count--;
-	if (!process->exiting && task->pid == process->pid)
+	if (!process->exiting && !process->thread_count)
 		process->exit_code = code;
 	if (!process->thread_count) {
 		become_zombie(process);

@@ -184,7 +184,7 @@ int get_deadline(const void *timeout, u64 *deadline)
 {
 	u64 ns = ~0ULL;
 
-	if (timeout)
+	if (timeout && !current->signals->repeats)
 		TRY(get_timespec(timeout, &ns));
 	*deadline = wait_deadline(ns);
 	return 0;

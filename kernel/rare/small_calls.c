@@ -47,13 +47,27 @@ s64 sys_rt_sigpending(u64 *set, size_t set_size)
 	return write_user(set, &pending, set_size);
 }
 
+/* Current has a table of its own from now on: 0 or -ENOMEM. */
+static int unshare_table(void)
+{
+	struct file_table *own = TRY_PTR(file_table_fork(current->files)), *shared = current->files;
+
+	spin_lock_irq(&process_lock);
+	current->files = own;
+	spin_unlock_irq(&process_lock);
+	file_table_put(shared);
+	return 0;
+}
+
 s64 sys_close_range(u32 first, u32 last, u32 flags)
 {
-	enum { CLOSE_RANGE_CLOEXEC = 4 };
+	enum { CLOSE_RANGE_UNSHARE = 2, CLOSE_RANGE_CLOEXEC = 4 };
 	int fd = (int)min(first, (u32)FILE_TABLE_MAX);
 
-	if (first > last || (flags & ~(u32)CLOSE_RANGE_CLOEXEC))
+	if (first > last || (flags & ~(u32)(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC)))
 		return -EINVAL;
+	if (flags & CLOSE_RANGE_UNSHARE)
+		TRY(unshare_table());
 	for (; (fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last; fd++)
 		if (flags & CLOSE_RANGE_CLOEXEC)
 			fd_set_flags(fd, FD_CLOEXEC);

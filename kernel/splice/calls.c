@@ -44,6 +44,9 @@ static s64 splice_ends(const struct end *in, const struct end *out, size_t count
 	if (in->pipe) {
 		if (out->file->flags & O_APPEND)
 			return -EINVAL;
+		/* A terminal may be stopped: nobody waits for that under the pipe's lock. */
+		if (S_ISCHR(out->file->inode->mode) && out->file->fop->poll)
+			return -EINVAL;
 		TRY(check_file(out, count));
 		flags |= if_nonblocking(in->file);
 		return splice_to_file(in->pipe, out->file, out->position, count, flags);

@@ -89,7 +89,8 @@ static void zap_entries(struct vma *vma, u64 start, u64 end, enum zapped what)
 void vma_zap(struct vma *vma, u64 start, u64 end)
 {
 	lockdep_assert_held(&vma->mm->lock);
-	zap_entries(vma, start, end, ZAP_COPIES_TOO);
+	for (u64 next; start < end; start = next, cond_resched())
+		zap_entries(vma, start, next = min(start + GB(64), end), ZAP_COPIES_TOO);
 }
 
 void vma_zap_mapped(struct vma *vma, u64 start, u64 end, enum zapped what)

@@ -193,7 +193,7 @@ static void maps_show(struct text *out, const struct proc_entry *entry)
 	if (IS_ERR_OR_NULL(mm))
 		return;
 	guard(read, &mm->lock);
-	for (const struct vma *vma = find_vma(mm, 0); vma; vma = vma->above)
+	for (const struct vma *vma = find_vma(mm, 0); vma; vma = vma->above, cond_resched())
 		map_line(out, mm, vma);
 }
 

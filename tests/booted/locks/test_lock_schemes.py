@@ -59,15 +59,17 @@ def kernel(tmp_path_factory) -> Callable[[str], str]:
 @pytest.mark.turns(4)
 @pytest.mark.parametrize("schemes", ["default", *OTHERS])
 def test_walks(cw, schemes, kernel, lockless, monkeypatch):
-    """Nobody misses what always exists, or reaches what is forbidden; the debug kernel finds nothing at the end."""
+    """Nobody misses what always exists, or reaches what is forbidden; the debug kernel finds nothing at the end, and what was removed is gone."""
     monkeypatch.setenv("CW_OUTPUT", debug_output() if schemes == "default" else kernel(schemes))
     monkeypatch.setenv("CW_BUILD", "no")
     options = ["--add", f"{lockless}:/lockless", "--smp", "4", "--mem", "128M", "--quiet", "--timeout", "120"]
-    script = "mkdir /root/w && chmod 755 /root /root/w && /lockless /root/w 8"
+    free = "df -i / | awk 'END {print $4}'"
+    script = f"mkdir /root/w && chmod 755 /root /root/w && before=$({free}) && /lockless /root/w 8 && rm -r /root/w && sync && "
+    script += f"after=$({free}) && [ $after -ge $before ] || echo lost $before - $after inodes"
     result = cw("run", *options, "--", "/bin/sh", "-c", script, timeout=600)
     output = result.stdout.decode(errors="replace")
     assert result.returncode == 0, output + result.stderr.decode(errors="replace")
-    assert "lockless: ok" in output, output
+    assert "lockless: ok" in output and "lost" not in output, output
 
 
 @pytest.mark.turns(2)

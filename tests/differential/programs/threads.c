@@ -270,3 +270,79 @@ SCENARIO(limits)
 	T(getrlimit(16, &limit));
 	T(prlimit(1 << 30, RLIMIT_CORE, NULL, &limit));
 }
+
+static void *end_with_9(void *unused)
+{
+	pause_ms(20);
+	syscall(SYS_exit, 9);
+	return unused;
+}
+
+SCENARIO(the_last_thread_to_end_says_the_status)
+{
+	int status;
+	pid_t child = fork();
+	pthread_t thread;
+
+	if (!child) {
+		pthread_create(&thread, NULL, end_with_9, NULL);
+		syscall(SYS_exit, 3);
+	}
+	T(waitpid(child, &status, 0) == child);
+	say("%x", status);
+}
+
+static void *close_in_a_table_of_ones_own(void *unused)
+{
+	enum { CLOSE_RANGE_UNSHARE = 2 };
+
+	say("%d", (int)syscall(SYS_close_range, 40, 40, CLOSE_RANGE_UNSHARE));
+	say("%d", fcntl(40, F_GETFD));
+	return unused;
+}
+
+SCENARIO(close_range_of_one_thread_alone)
+{
+	pthread_t thread;
+
+	T(dup2(1, 40));
+	pthread_create(&thread, NULL, close_in_a_table_of_ones_own, NULL);
+	pthread_join(thread, NULL);
+	T(fcntl(40, F_GETFD));
+	T(syscall(SYS_close_range, 40, 40, 2 | 4));
+	T(fcntl(40, F_GETFD));
+}
+
+/* Stopped while it sleeps, it is made again, with an argument that has become bad. */
+SCENARIO(a_sleep_that_was_stopped_ends_when_it_would_have)
+{
+	struct shared {
+		struct timespec time;
+		int slept;
+		long waited_ms;
+	} *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status;
+
+	shared->time = (struct timespec){0, 100000000};
+	pid_t child = fork();
+
+	if (!child) {
+		struct timespec before, after;
+
+		shared->slept = nanosleep(&shared->time, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		poll(NULL, 0, 400);
+		clock_gettime(CLOCK_MONOTONIC, &after);
+		shared->waited_ms = (after.tv_sec - before.tv_sec) * 1000 +
+				    (after.tv_nsec - before.tv_nsec) / 1000000;
+		_exit(0);
+	}
+	until_asleep(child);
+	kill(child, SIGSTOP);
+	waitpid(child, &status, WUNTRACED);
+	shared->time.tv_nsec = -1;
+	pause_ms(150);
+	kill(child, SIGCONT);
+	waitpid(child, &status, 0);
+	say("%d %d", shared->slept, shared->waited_ms >= 390);
+}
