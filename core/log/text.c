@@ -13,9 +13,7 @@ bool text_reserve(struct text *text, size_t more)
 	if (text->error || capacity <= text->capacity)
 		return !text->error;
 
-	/* Texts wait for their readers, as many as these like: large ones not in all of memory. */
-	bool hoarded = memory_use_total(MEMORY_SLAB) > page_alloc_total_pages() / 2;
-	char *data = hoarded && capacity > KB(64) ? NULL : kmalloc(capacity, GFP_KERNEL);
+	char *data = kmalloc(capacity, GFP_KERNEL);
 
 	if (!data) {
 		text->error = -ENOMEM;
