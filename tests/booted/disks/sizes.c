@@ -3,7 +3,7 @@
  * turns, while others read the disk itself, from end to end.
  */
 #define _GNU_SOURCE
-#include "tests/booted/must.h"
+#include "../must.h"
 
 #include <fcntl.h>
 #include <signal.h>

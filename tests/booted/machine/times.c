@@ -2,7 +2,7 @@
  * times.c - the time a process used, in user mode and in the kernel, never becomes less, and its sum is
  * that of the process's clock. Computes and calls by turns, so that ticks fall into both.
  */
-#include "tests/booted/must.h"
+#include "../must.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

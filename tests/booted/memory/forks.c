@@ -3,7 +3,7 @@
  * which can go at any time.
  */
 #define _GNU_SOURCE
-#include "tests/booted/must.h"
+#include "../must.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from lab.base import offspring
-from lab.base.paths import TOP
 from tests.musl import static_program
 
 HERE = Path(__file__).parent
@@ -115,6 +114,6 @@ def test_a_disk_full_of_changes_is_written_without_free_memory(cw_run):
 
 def test_a_fork_finds_room_for_its_page_tables(cw_run, tmp_path):
     """Where memory is full of what can go."""
-    program = static_program(tmp_path / "forks", Path(__file__).with_name("forks.c"), flags=[f"-I{TOP}"])
+    program = static_program(tmp_path / "forks", Path(__file__).with_name("forks.c"))
     result = cw_run(["/forks"], add=[f"{program}:/forks"], root="ext2", mem="96M")
     assert b"forked" in result.output
