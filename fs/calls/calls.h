@@ -43,6 +43,10 @@ s64 change_times(int dfd, const char __user *name, const struct timespec64 *give
 /* locks.c: the fcntl commands on locks, of descriptor @number, which is @file; else -EINVAL. */
 s64 fcntl_lock_call(int number, struct file *file, u32 command, void __user *user);
 
+/* read_write.c: copy up to @count bytes from @in at *@from to @out at *@to; bytes copied, or the
+ * error if there were none. The files are what the caller has checked them to be. May sleep. */
+s64 copy_between(struct file *out, loff_t *to, struct file *in, loff_t *from, size_t count);
+
 /* directories.c: an entry, as getdents64(2) gives it; the name is as long as it needs, so @bytes
  * are less. */
 struct entry {

@@ -229,12 +229,23 @@ static char *proc_get_link(struct inode *inode)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Of an open file. Its lock is held while the text is made and copied to the program, which may
- * fault and wait: that is only for who reads the same open file. Outside mm->lock. */
+ * fault and wait: that is only for who reads the same open file. Outside mm->lock. The text is kept
+ * between reads, so that they are parts of one; but when all that are kept have a sixteenth of
+ * memory it is made anew for each read, and may have changed meanwhile. */
 struct open_text {
 	struct mutex lock;
 	const struct cred *cred; /* who opened it: what he may not see nobody reads for him */
 	struct text text;
 };
+
+static atomic64_t kept; /* bytes of all texts */
+
+static void drop_text(struct text *text)
+{
+	atomic_sub((s64)text->capacity, &kept);
+	kfree(text->data);
+	*text = (struct text){0};
+}
 
 static int proc_open(struct inode *inode, struct file *file)
 {
@@ -250,7 +261,7 @@ static void proc_release(struct file *file)
 {
 	struct open_text *open = file->private;
 
-	kfree(open->text.data);
+	drop_text(&open->text);
 	put_cred(open->cred);
 	kfree(open);
 }
@@ -263,11 +274,11 @@ static ssize_t proc_read(struct file *file, struct io *io, loff_t *position)
 
 	guard(mutex, &open->lock);
 	if (entry.node->show && (*position == 0 || !text->data)) {
-		text->length = 0;
-		text->error = 0;
+		drop_text(text);
 		const struct cred *own = swap_cred(get_cred(open->cred));
 		entry.node->show(text, &entry);
 		put_cred(swap_cred(own));
+		atomic_add((s64)text->capacity, &kept);
 		TRY(text->error);
 	}
 	if ((u64)*position >= text->length || !io->length)
@@ -275,6 +286,8 @@ static ssize_t proc_read(struct file *file, struct io *io, loff_t *position)
 	size_t n = io_put(io, text->data + *position,
 			  min(io->length, text->length - (size_t)*position));
 	*position += (loff_t)n;
+	if ((u64)atomic_read(&kept) > page_alloc_total_pages() * PAGE_SIZE / 16)
+		drop_text(text);
 	return n ? (ssize_t)n : -EFAULT;
 }
 
