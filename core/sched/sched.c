@@ -2,8 +2,9 @@
  * sched.c - which task runs: a run queue for each CPU, round robin with time slices.
  *
  * The running task is not on its queue. A task that becomes runnable goes to an idle CPU if there
- * is one, else to the CPU it ran on last; a CPU that has nothing to run takes a waiting task from
- * the longest queue.
+ * is one, else to the CPU it ran on last. A CPU that has nothing to run takes a waiting task from
+ * the longest queue, and so does one at the end of each time slice whose own queue is shorter: where
+ * all CPUs are busy, tasks share them all.
  *
  * Locks: run_queue->lock guards the queue and the state of tasks whose `cpu` it is; taken with
  * interrupts off, innermost of all locks, never two at once. It is released before the switch:
@@ -160,8 +161,8 @@ static void dequeue(struct run_queue *queue, struct task *task)
 	queue->length--;
 }
 
-/* Move a waiting task from the longest queue to ours, which is empty. No lock held, interrupts off.
- */
+/* Move a waiting task from the longest queue to ours, if that is shorter. No lock held, interrupts
+ * off. */
 static void steal(struct run_queue *queue)
 {
 	struct run_queue *busiest = queue;
@@ -290,10 +291,17 @@ void scheduler_tick(bool user)
 	}
 	if (sched_tick_hook && task->process)
 		sched_tick_hook(task, user);
+
+	int idle = queue->length ? place(task) : task->cpu;
+
+	if (idle != task->cpu) /* it looked for work just before there was some */
+		arch_send_reschedule((unsigned)idle);
 	if (task->run_ticks > 1) {
 		task->run_ticks--;
 	} else {
 		task->run_ticks = task->slice_ticks;
+		if (nr_cpus > 1)
+			steal(queue);
 		if (queue->length)
 			task_set_pending(task, TASK_PENDING_RESCHED);
 	}

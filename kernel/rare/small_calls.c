@@ -13,6 +13,8 @@ s64 sys_clock_settime(int clock, const void *time)
 	TRY(get_timespec(time, &ns));
 	if (!capable(current->cred))
 		return -EPERM;
+	if ((s64)ns < 0 || ns < ktime_ns()) /* 1970 is not later than the start */
+		return -EINVAL;
 	realtime_set(ns);
 	return 0;
 }

@@ -10,8 +10,8 @@
  * off is found where it turns them on again. A stack deeper than DEPTH loses its outer end; one
  * that finds no room in the table is not counted, but among the samples.
  *
- * There is one timer, and who writes stops it first: so there is no lock. Only two writers at once
- * may mix up what is found.
+ * There is one timer, and who writes stops it first, so what it fills needs no lock; write_lock keeps
+ * a second writer from starting it meanwhile.
  */
 #include <arch/report.h>
 
@@ -31,6 +31,7 @@ static struct stack {
 	u64 addresses[DEPTH];
 } *stacks; /* NULL until it is first begun; stays */
 
+static DEFINE_MUTEX(write_lock);
 static u64 period_ns, samples;
 static void take_sample(void *);
 static struct timer timer = {.function = take_sample, .cpu = -1};
@@ -83,6 +84,7 @@ int proc_profile_write(const struct proc_entry *entry, const char *text, size_t 
 
 	if (period && period < PERIOD_MIN)
 		return -EINVAL;
+	guard(mutex, &write_lock);
 	stacks = stacks ?: TRY_PTR(kzalloc(STACKS * sizeof(*stacks), GFP_KERNEL));
 	timer_cancel(&timer);
 	if (period) {

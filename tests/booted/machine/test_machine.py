@@ -203,6 +203,21 @@ def test_memory_beside_the_ram_disk(cw_run):
     assert 60 <= free[1] <= free[0] <= free[1] + 4 and free[0] < 80
 
 
+def test_more_busy_programs_than_cpus_share_them_all(cw_run, tmp_path):
+    """Eight that one process makes while all CPUs are busy do not stay on that process's own."""
+    program = static_program(tmp_path / "share", Path(__file__).parent / "share.c")
+    options = {"smp": 4, "icount": True, "debug": False, "timeout": 200}
+    least, greatest = map(int, cw_run(["/share"], add=[f"{program}:/share"], **options).output.split())
+    assert 70 < least <= greatest < 130
+
+
+def test_time_is_not_set_where_no_clock_can_tell_it(cw_run, tmp_path):
+    """Beyond the year 2262, or so early that the start lay before 1970: EINVAL, and the clock goes on."""
+    script = "for t in @9300000000 @1; do date -s $t 2>&1 | grep -c 'set date: Invalid'; done; date +%Y; date -s @9000000000 +%Y"
+    late, early, before, after = map(int, cw_run(script=f"sleep 2; {script}").output.split())
+    assert late == early == 1 and 2000 <= before < 2255 == after
+
+
 def test_a_program_is_loaded_as_aligned_as_it_wants(cw_run, tmp_path):
     """One that may lie anywhere, too: the random part of its place is of what that leaves."""
     program, source = tmp_path / "aligned", Path(__file__).parent / "aligned.c"
