@@ -178,8 +178,8 @@ s64 copy_between(struct file *out, loff_t *to, struct file *in, loff_t *from, si
 		n = vfs_write(out, &io, to);
 		done += max(n, (ssize_t)0);
 		*from = start + max(n, (ssize_t)0);
-		if (io.length || signal_pending(current))
-			break;
+		if (n <= 0 || io.length || signal_pending(current))
+			break; /* some take all there is, and then refuse it */
 	}
 	return done ?: n;
 }

@@ -131,7 +131,7 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 	length = page_round_up(length);
 	if (!length || length > USER_TOP)
 		return -ENOMEM;
-	if (offset + length < offset)
+	if (offset + length < offset || (file && (s64)(offset + length) < 0))
 		return -EOVERFLOW;
 	TRY(area_flags(prot, map_flags, file, &area.flags));
 	if (file)

@@ -28,7 +28,9 @@ bool may_inspect(const struct process *process)
 		    mine->egid == theirs->egid && mine->egid == theirs->sgid;
 
 	lockdep_assert_held(&process_lock);
-	return capable(mine) || process == current->process || (same && !process->not_dumpable);
+	/* Who reads for another, with his rights, is not himself. */
+	return capable(mine) || (process == current->process && mine == current->real_cred) ||
+	       (same && !process->not_dumpable);
 }
 
 #define PRINT_MAX 2048 /* of the functions below: a few numbers, and 32 groups */

@@ -3,7 +3,10 @@
  * and again, while others of the user who started it look into it.
  *
  *	rights maps PROGRAM	run it, a set-id copy of this: "maps: ok", or what was seen
+ *	rights kept PROGRAM	a file of its environment, opened before it began, is read by it and then by
+ *				others: "kept: ok", or what they got
  *	rights wait		what the copy does: nothing, for a moment
+ *	rights read		or: it reads a byte of its input
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -74,15 +77,58 @@ static int maps(const char *program)
 	return wrong;
 }
 
+static int kept(char *program)
+{
+	char *arguments[] = {program, "read", NULL}, *environment[] = {"SECRET=told", NULL};
+	int ready[2], status;
+	char text[64] = "";
+
+	if (pipe(ready))
+		return 1;
+	pid_t child = fork();
+
+	if (!child) {
+		char name[64];
+		int fd = open("/proc/self/environ", O_RDONLY);
+
+		snprintf(name, sizeof(name), "/proc/%d/environ", getpid());
+		if (!fork()) { /* once the program has read: it has the writing end until it ends */
+			close(ready[1]);
+			read(ready[0], text, 1);
+			ssize_t n = pread(fd, text, sizeof(text) - 1, 1);
+
+			printf("kept: %s: %zd bytes of %s\n", n > 0 ? "WRONG" : "ok", n, name);
+			fflush(stdout);
+			_exit(n > 0);
+		}
+		dup2(fd, 0);
+		dup2(ready[1], 1);
+		execve(program, arguments, environment);
+		_exit(1);
+	}
+	close(ready[1]);
+	waitpid(child, &status, 0);
+	sleep(1); /* the other one, an orphan, says what it got */
+	return status;
+}
+
 int main(int count, char **arguments)
 {
-	if (count == 3 && !strcmp(arguments[1], "maps")) {
+	char byte;
+
+	if (count == 3) {
 		if (geteuid() == 0) { /* who has been root cannot be looked into: begin anew */
 			if (setgid(1000) || setuid(1000))
 				return 1;
 			execv(arguments[0], arguments);
 		}
-		return maps(arguments[2]);
+		return strcmp(arguments[1], "maps") ? kept(arguments[2]) : maps(arguments[2]);
+	}
+	if (count == 2 && !strcmp(arguments[1], "read")) {
+		(void)!read(0, &byte, 1);
+		(void)!write(1, "r", 1);
+		usleep(300000); /* it is still there while the other one reads */
+		return 0;
 	}
 	return count == 2 && !strcmp(arguments[1], "wait") && geteuid() == 0 ? 0 : 2;
 }

@@ -420,3 +420,28 @@ SCENARIO(senders_that_wait)
 		send_into_full(types[i], "read", read_all);
 	}
 }
+
+/* What takes all of a piece, and then refuses it, ends a copy. */
+SCENARIO(a_copy_into_a_full_stream)
+{
+	char *block = calloc(1, BIG);
+	int pair[2], file = open("copied", O_CREAT | O_RDWR, 0600);
+	off_t at = 0;
+	long copied = 0, n;
+
+	T(write(file, block, 4096));
+	T(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair));
+	while (send(pair[0], block, 4096, 0) > 0)
+		;
+	T(sendfile(pair[0], file, &at, 4096));
+	T(at);
+	while ((n = recv(pair[1], block, BIG, 0)) > 0)
+		copied += n;
+	T(sendfile(pair[0], file, &at, 4096));
+	T(at);
+	close(pair[1]);
+	at = 0;
+	signal(SIGPIPE, SIG_IGN);
+	T(sendfile(pair[0], file, &at, 4096));
+	free(block);
+}
