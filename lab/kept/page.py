@@ -134,6 +134,7 @@ def _section(kept: KeptResults, line: Line, by_hand: Path) -> Iterator[str]:
     lacking = dict(one.split(": ", 1) for one in missing_words(kept))
     if experiment.name in lacking:
         yield f"**Missing:** {lacking[experiment.name]}.\n"
+    yield from (f"{remark}\n" for remark in line.section.remarks)
     yield _by_hand(experiment, by_hand) or "Nothing is written yet on what differs, and why."
 
 
@@ -168,14 +169,16 @@ def _figures(section: Section) -> Iterator[str]:
         yield f"{words.heading(table.measure, experiment.reference)}, {words.extent(section)}.\n"
         rows = []
         for row in table.rows:
-            said = row.verdict.word if row.verdict else ""
-            verdict = f"{said} ({row.missing})" if row.missing else said
+            word, why = (row.verdict.word, row.verdict.said) if row.verdict else ("", "")
+            verdict = f"{word} ({row.missing})" if row.missing else word
             rows.append([
                 row.place.name, row.kernel, words.mean_s_n(row.paper), words.mean_s_n(row.ours),
-                words.quotient(row.paper_ratio), words.quotient(row.ratio), verdict,
+                words.quotient(row.paper_ratio), words.quotient(row.ratio), verdict, why,
                 _elsewhere(others.get((row.kernel, table.measure.name, row.place.name))),
             ])  # fmt: skip
-        yield from _judged("workload", "kernel", "paper", "ours", "paper's ratio", "our ratio", "verdict", rows=rows)
+        yield from _judged(
+            "workload", "kernel", "paper", "ours", "paper's ratio", "our ratio", "verdict", "why", rows=rows
+        )
         yield ""
     if not any(table.has_paper for table in section.tables):
         yield from _means(section)

@@ -130,11 +130,27 @@ def counts(section: Section) -> dict[Word, int]:
     """How many verdicts there are of each word, those that there are."""
     found: Counter[Word] = Counter()
     for table in section.tables:
-        found.update(_once([(f"{row.kernel}, {row.place.name}", row.verdict) for row in table.rows if row.verdict]))
-    for measure in section.experiment.measure:
-        of_it = [one for one in section.judgements if one.verdict and one.expect.measure == measure.name]
-        found.update(_once([(one.expect.text, one.verdict) for one in of_it if one.verdict]))
+        rows = [(f"{row.kernel}, {row.place.name}", row.verdict) for row in table.rows if row.verdict]
+        of_it = [one for one in section.judgements if one.verdict and one.expect.measure == table.measure.name]
+        findings = [(one.expect.text, one.verdict) for one in of_it if one.verdict]
+        said = {_which(one) for _, one in rows}
+        found.update(_once(rows))
+        found.update(_once([(text, one) for text, one in findings if one.ratio is None or _which(one) not in said]))
     return {word: found[word] for word in WORDS if found[word]}
+
+
+def _which(one: Verdict) -> tuple[Word, tuple[float, ...]]:
+    """The word, and of which comparison: two kernels in either order are the same one."""
+    ratio = one.ratio
+    if ratio is None:
+        return one.word, ()
+    ends = [ratio.value if end is None else end for end in (ratio.low, ratio.high)]
+    numbers = (
+        [1 / n for n in (ratio.value, *reversed(ends))]
+        if 0 < ratio.value < 1 and min(ends) > 0
+        else [ratio.value, *ends]
+    )
+    return one.word, tuple(float(f"{n:.9g}") for n in numbers)
 
 
 def _once(named: list[tuple[str, Verdict]]) -> Iterator[Word]:

@@ -2,13 +2,15 @@
 
 Before a finding counts as found again, two identical kernels must not be able to show the same. So its direction has to be
 beyond chance (a t test of the two means, by Holm's method of 1979 over all findings of a table) and beyond the distance that
-two kernels like the reference would show with other seeds, or built once more. Its size has to be the paper's: the two intervals
-meet, and ours is narrow enough to tell the paper's effect from none. What is too wide to say is `undecided`, never found.
+two kernels like the reference would show with other seeds (at Bonferroni's level, which is one for all of them: a finding that
+is told better is not held to more), or built once more. Its size has to be the paper's: the two intervals meet, and ours, as
+much wider as two builds differ, is narrow enough to tell the paper's effect from none. What is too wide to say is `undecided`,
+never found.
 
     reproduced      direction and size
     direction only  the direction; the size is another, or the paper gives none, or ours is too wide to say
-    no worse        the paper says that nothing is lost, or no more than so much, and so it is; two identical kernels would
-                    have this word as well
+    no worse        the paper says that nothing is lost, or no more than so much, or that there is no difference, and so it is;
+                    two identical kernels would have this word as well
     no effect here  our interval has 1 in it, or its ratio is too near to 1 to count, and it is narrower than the paper's effect:
                     a replication that failed
     contradicted    the other direction
@@ -45,6 +47,7 @@ WORDS: tuple[Word, ...] = (
     "not measured",
 )  # fmt: skip
 ALPHA = 1 - CONFIDENCE
+SAME_AS_PAPER = "no difference that counts, as in the paper"
 NEARLY = 1e-5  # runs that differ by no more than this part of them are one comparison
 
 
@@ -127,11 +130,13 @@ def judge(claims: Sequence[Claim], smallest: float = 0.0, builds: float = 0.0) -
     """A verdict for each of a table's claims. @smallest: the least distance from 1 that counts as an effect; @builds: how far
     from 1 the ratio of two builds of one kernel was seen."""
     same = [_earlier(claims[:at], claim) for at, claim in enumerate(claims)]
-    alphas = holm([equality_p(claim.more, claim.than) if same[at] is None else None for at, claim in enumerate(claims)])
+    chances = [equality_p(claim.more, claim.than) if same[at] is None else None for at, claim in enumerate(claims)]
+    alphas = holm(chances)
+    of_all = ALPHA / max(sum(p is not None for p in chances), 1)
     found: list[Verdict] = []
     for claim, earlier, alpha in zip(claims, same, alphas, strict=True):
         decided = alpha if earlier is None else alphas[earlier]
-        one = _judge(claim, decided, claim.counts(smallest), builds)
+        one = _judge(claim, decided, of_all, claim.counts(smallest), builds)
         one = _answer(one, claim) if claim.asked or claim.goal else one
         found.append(one if earlier is None else replace(one, same_as=claims[earlier].name or "another"))
     return found
@@ -164,7 +169,7 @@ def holm(chances: Sequence[float | None]) -> list[tuple[float, bool]]:
     return found
 
 
-def _judge(claim: Claim, level: tuple[float, bool], smallest: float, builds: float) -> Verdict:
+def _judge(claim: Claim, level: tuple[float, bool], of_all: float, smallest: float, builds: float) -> Verdict:
     if claim.more is None or claim.than is None:
         return Verdict("not measured", claim.missing or "there are no runs")
     ours = ratio(claim.more, claim.than)
@@ -180,7 +185,7 @@ def _judge(claim: Claim, level: tuple[float, bool], smallest: float, builds: flo
         return Verdict("undecided", f"there is no interval: {ours.why}", ours)
     if claim.at_least < 1 or claim.goal:
         return _no_worse(claim, ours)
-    alpha, passes = level
+    _, passes = level
     tick = claim.counts(0)
     if tick and abs(ours.value - 1) <= tick * (1 + ROUNDING) and (claim.effect or 0) <= 2 * tick:
         return Verdict("undecided", f"less than the clock tells, whose tick is {tick:.1%} of the reference", ours)
@@ -188,11 +193,17 @@ def _judge(claim: Claim, level: tuple[float, bool], smallest: float, builds: flo
         said = f"the same from seed to seed, but two builds of one kernel differed by {builds:.1%}"
         return Verdict("undecided", said, ours)
     if ours.exact:
-        return _exact(claim, ours, smallest)
-    noise = max(identical_distance(claim.than, 1 - alpha), builds)
+        return _exact(claim, ours, smallest, builds)
+    noise = max(identical_distance(claim.than, 1 - of_all), builds)
     if passes and abs(ours.value - 1) > max(noise, smallest):
-        return _directed(claim, ours, smallest)
+        return replace(_directed(claim, _built_anew(ours, builds), smallest), ratio=ours)
     return _nothing(claim, ours, noise, smallest, passes)
+
+
+def _built_anew(ours: Ratio, builds: float) -> Ratio:
+    """The interval, as wide as another build of the two kernels may have it."""
+    assert ours.low is not None and ours.high is not None
+    return replace(ours, low=ours.low * (1 - builds), high=ours.high * (1 + builds))
 
 
 def _answer(one: Verdict, claim: Claim) -> Verdict:
@@ -222,7 +233,7 @@ def _no_worse(claim: Claim, ours: Ratio) -> Verdict:
     return Verdict("undecided", f"{claim.at_least:g} lies in the interval", ours, wanted)
 
 
-def _exact(claim: Claim, ours: Ratio, smallest: float) -> Verdict:
+def _exact(claim: Claim, ours: Ratio, smallest: float, builds: float) -> Verdict:
     """Numbers that do not vary with the seed."""
     if abs(ours.value - 1) <= smallest:
         if ours.value != 1 and (claim.effect is None or claim.effect <= smallest * (1 + ROUNDING)):
@@ -234,6 +245,8 @@ def _exact(claim: Claim, ours: Ratio, smallest: float) -> Verdict:
     size = claim.size(smallest)
     if size is None:
         return Verdict("direction only", "exact; the paper gives no size", ours)
+    if builds:
+        return replace(_directed(claim, _built_anew(ours, builds), smallest), ratio=ours)
     if size[0] <= ours.value <= size[1]:
         return Verdict("reproduced", "exact, and within the paper's size", ours)
     return Verdict("direction only", f"exact; {_beside(ours, claim)}", ours)
@@ -246,6 +259,8 @@ def _directed(claim: Claim, ours: Ratio, smallest: float) -> Verdict:
     if effect == 0 and size is not None:
         if ours.high < size[0] or ours.low > size[1]:
             return Verdict("contradicted", "beyond chance, where the paper finds no difference", ours)
+        if size[0] <= ours.low and ours.high <= size[1]:
+            return Verdict("no worse", SAME_AS_PAPER, ours)
         return Verdict(
             "undecided", "beyond chance, but perhaps too small to count; the paper finds no difference", ours
         )
@@ -279,14 +294,15 @@ def _as_said(claim: Claim, ours: Ratio, size: tuple[float, float]) -> Verdict:
 def _nothing(claim: Claim, ours: Ratio, noise: float, smallest: float, passes: bool) -> Verdict:
     """No effect that is beyond chance (which it @passes) and noise: was there none, or could it not be seen?"""
     assert ours.low is not None and ours.high is not None
-    effect, found = claim.effect, abs(ours.value - 1)
+    size, effect, found = claim.size(smallest), claim.effect, abs(ours.value - 1)
+    if effect == 0 and size and size[0] <= ours.low and ours.high <= size[1]:
+        return Verdict("no worse", SAME_AS_PAPER, ours)
     if passes and smallest < found <= noise and (effect is None or noise >= effect):
         said = f"the same from seed to seed, but two identical kernels with other seeds may differ by {noise:.1%}"
         return Verdict("undecided", said, ours, more_seeds(claim, noise / found))
     if effect is None:
-        return Verdict(
-            "undecided", "not told from no effect, and the paper gives no size that could be ruled out", ours
-        )
+        told = f"told from no effect, but below what counts ({smallest:.2g})" if passes else "not told from no effect"
+        return Verdict("undecided", f"{told}; the paper gives no size that could be ruled out", ours)
     width = max(ours.high - ours.low, noise, smallest)
     if width < effect and ours.low <= 1 <= ours.high:
         return Verdict("no effect here", "not told from no effect, and narrower than the paper's", ours)

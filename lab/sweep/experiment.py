@@ -172,6 +172,7 @@ class Measure(Part):
         "mean"  # of a case's several results
     )
     source: Annotated[str, AfterValidator(_source), Field(alias="from")]
+    digit: Annotated[Number, Field(ge=0)] = 0  # the last that the paper prints: half of it either way is what it tells
     resolution: Annotated[Number, Field(ge=0)] = 0  # the least difference that it tells, in its unit: a clock's tick
     builds: Annotated[Number, Field(ge=0)] = 0  # how far from 1 the ratio of two builds of one kernel was seen
 
@@ -321,7 +322,9 @@ class Experiment(Part):
     printed: bool = False  # the page also has the text's table as it is printed: values, and percent that are saved
     whole: bool = False  # the reduced size is the paper's whole load, too: it is judged
     smallest: Annotated[Number, Field(ge=0)] = 0  # the least distance of a ratio from 1 that counts as an effect
-    noise: str = ""  # where the paper says that what its rows differ by is noise: they are left open
+    # Where the paper says that what its rows differ by is noise, or those of a workload or case: they are left open.
+    noise: str | dict[Name, str] = ""
+    tolerance: Annotated[Number, Field(ge=0)] = 0  # where it says so of those that differ by no more than this
     machine: FullMachine = FullMachine()
     kernel: Annotated[list[Kernel], Field(min_length=1)]
     workload: Annotated[list[Workload], Field(min_length=1)]
@@ -329,6 +332,9 @@ class Experiment(Part):
     histogram: list[Histogram] = []
     figure: list[Figure] = []
     expects: Annotated[list[Expects], Field(alias="expect")] = []
+
+    def noise_at(self, place: str) -> str:
+        return self.noise if isinstance(self.noise, str) else self.noise.get(place, "")
 
     @property
     def expect(self) -> list[Expect]:

@@ -37,7 +37,16 @@ def test_each_verdict_counts(tables):
     """Those of rows and of findings; of runs equal digit for digit the later one, where it says the same, does not."""
     for one in tables:
         found = Counter(row.verdict.word for table in one.tables for row in table.rows if row.verdict)
-        found.update(judgement.verdict.word for judgement in one.judgements if judgement.verdict)
+        rows = {
+            (table.measure.name, summary._which(row.verdict))
+            for table in one.tables
+            for row in table.rows
+            if row.verdict
+        }
+        for judgement in one.judgements:
+            verdict = judgement.verdict
+            again = verdict and verdict.ratio and (judgement.expect.measure, summary._which(verdict)) in rows
+            found.update([verdict.word] if verdict and not again else [])
         assert not any(row.verdict and row.verdict.same_as for table in one.tables for row in table.rows)
         assert summary.counts(one) == found
     total = summary.total(tables)
@@ -51,6 +60,15 @@ def test_what_says_the_same_of_the_same_runs_counts_once(tmp_path):
         [("first", Verdict("reproduced", "")), ("second", again), ("third", replace(again, word="contradicted"))]
     )
     assert list(found) == ["reproduced", "contradicted"]
+
+
+def test_a_finding_of_a_rows_two_kernels_counts_once(tables):
+    """Also where it names them the other way round; of other kernels, or with another word, it counts."""
+    ratio = Ratio(1.25, 1.2, 1.3)
+    row, swapped = Verdict("reproduced", "", ratio), Verdict("reproduced", "", Ratio(1 / 1.25, 1 / 1.3, 1 / 1.2))
+    assert summary._which(row) == summary._which(swapped)
+    assert summary._which(row) != summary._which(replace(row, word="direction only"))
+    assert summary._which(row) != summary._which(replace(row, ratio=Ratio(1.25, 1.2, 1.31)))
 
 
 def test_the_order_is_the_papers_and_hash_costs_are_last():

@@ -191,10 +191,38 @@ def test_two_builds_of_a_kernel_set_a_limit_too():
     assert found.word == "undecided" and "two builds of one kernel differed by 3.4%" in found.reason
     assert found.seeds_wanted is None, "no number of seeds would tell"
     exact = Claim(of([1020.0] * 3), of([1000.0] * 3), PAPER)
-    assert [judge([one], builds=0.019)[0].word for one in (claim, exact)] == ["reproduced"] * 2
+    assert [judge([one], builds=0.009)[0].word for one in (claim, exact)] == ["reproduced"] * 2
     assert judge([exact], builds=0.034)[0].word == "undecided"
     swapped = Claim(claim.than, claim.more, PAPER)
     assert [judge([swapped], builds=by)[0].word for by in (0.019, 0.034)] == ["contradicted", "undecided"]
+
+
+def test_two_builds_limit_the_size_that_can_be_told():
+    """An effect of 2 % beside 1.98 % that two builds differ by is one; how large it is, is not told."""
+    claim = Claim(spread(1020, 0.05, first=100), spread(1000, 0.05), PAPER)
+    exact = Claim(of([1020.0] * 3), of([1000.0] * 3), PAPER)
+    for one in (claim, exact):
+        (found,) = judge([one], builds=0.0198)
+        assert found.word == "direction only" and found.reason == "too wide to say of the size"
+        assert found.ratio == ratio(one.more, one.than), "the interval is shown as it was measured"
+
+
+def test_a_finding_told_better_is_not_held_to_more():
+    """Two of the same size beside the same reference, the one with the smaller p by less variance of its own."""
+    reference = spread(1000, 8, 6)
+    pair = [Claim(spread(1011.2, s, 6, first=100), reference, PAPER, name=str(s)) for s in (6.0, 7.0)]
+    chances = [equality_p(one.more, one.than) for one in pair]
+    assert chances[0] < chances[1] < ALPHA
+    found = judge(pair)
+    assert found[0].word == found[1].word, [(one.word, one.reason) for one in found]
+
+
+def test_no_difference_is_found_again_where_it_is_none_that_counts():
+    """A paper's ratio of 1 and ours of 1.01, where 3 % count: not two words for the one finding."""
+    claim = Claim(spread(1010, 0.1, first=100), spread(1000, 0.1), Ratio(1.0))
+    (found,) = judge([claim], smallest=0.03)
+    assert found.word == "no worse" and "no difference that counts" in found.reason
+    assert judge([claim], smallest=0.005)[0].word == "contradicted"
 
 
 def test_what_a_clock_does_not_tell_is_no_effect():
