@@ -123,6 +123,27 @@ static void put_numbers(struct chainhash *table, uint32_t count, size_t size)
 	}
 }
 
+static void count_problem(void *context, const char *problem)
+{
+	snprintf(check_context, sizeof(check_context), "%s", problem);
+	++*(unsigned *)context;
+}
+
+static void expect_numbers(int flags, uint32_t count, size_t size)
+{
+	struct chainhash *table = open_table(flags, NULL);
+	struct chainhash_item data;
+	unsigned problems = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct chainhash_item key = {&i, sizeof(i)};
+
+		CHECK(!chainhash_get(table, key, &data) && data.size == size);
+	}
+	CHECK(!chainhash_verify(table, count_problem, NULL, &problems) && !problems);
+	chainhash_close(table);
+}
+
 /* A table that was synced once is not "never synced" when that state's header is damaged. */
 static void check_first_header(void)
 {
@@ -212,6 +233,51 @@ static void check_refresh_of_another_process(void)
 	chainhash_abandon(writer);
 }
 
+/* What a process may do by its parent's handle for writing, which has gone over to other states. */
+static int use_as_child(struct chainhash *writer, uint32_t count)
+{
+	struct chainhash_item data;
+	int error = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		error = chainhash_get(writer, (struct chainhash_item){&i, sizeof(i)}, &data);
+		if (error && error != -EBADMSG)
+			return 1;
+	}
+	error = 0;
+	for (uint32_t i = 0; i < count && !error; i++)
+		error = chainhash_put(writer, (struct chainhash_item){&i, sizeof(i)}, data, 0);
+	if (error != -EPERM || chainhash_sync(writer) != -EPERM)
+		return 2;
+	return chainhash_close(writer) == -EPERM ? 0 : 3;
+}
+
+/* A forked process writes nothing by its parent's handle, not even to make room for a get. */
+static void check_writer_of_another_process(void)
+{
+	enum { COUNT = 3000 };
+	struct chainhash_options options = {.cache_size = 1 << 17};
+	struct chainhash *writer = open_table(CHAINHASH_CREATE, &options);
+	int ends[2], status;
+	pid_t process;
+	char byte;
+
+	put_numbers(writer, COUNT, 200);
+	CHECK(!chainhash_sync(writer) && !pipe(ends));
+	put_numbers(writer, COUNT / 10, 190);
+	process = fork();
+	if (!process)
+		_exit(read(ends[0], &byte, 1) == 1 ? use_as_child(writer, COUNT) : 9);
+	put_numbers(writer, COUNT, 180);
+	CHECK(!chainhash_sync(writer) && write(ends[1], "", 1) == 1);
+	CHECK(waitpid(process, &status, 0) == process);
+	expect_numbers(CHAINHASH_READ_ONLY | CHAINHASH_POOL, COUNT, 180);
+	CHECK(!status);
+	put_numbers(writer, COUNT, 170);
+	CHECK(!chainhash_close(writer));
+	expect_numbers(CHAINHASH_READ_ONLY, COUNT, 170);
+}
+
 /* What a get hands out is a key that a get takes, though its page leaves memory meanwhile. */
 static void check_get_of_own_bytes(void)
 {
@@ -235,12 +301,6 @@ static void check_get_of_own_bytes(void)
 		CHECK(!memcmp(item.bytes, &expected, sizeof(expected)));
 	}
 	chainhash_abandon(table);
-}
-
-static void count_problem(void *context, const char *problem)
-{
-	snprintf(check_context, sizeof(check_context), "%s", problem);
-	++*(unsigned *)context;
 }
 
 /* A lack of memory is no damage: it is the error of a verification and of a salvage. */
@@ -372,21 +432,6 @@ static void check_unknown_function(void)
 	close(descriptor);
 }
 
-static void expect_numbers(int flags, uint32_t count, size_t size)
-{
-	struct chainhash *table = open_table(flags, NULL);
-	struct chainhash_item data;
-	unsigned problems = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct chainhash_item key = {&i, sizeof(i)};
-
-		CHECK(!chainhash_get(table, key, &data) && data.size == size);
-	}
-	CHECK(!chainhash_verify(table, count_problem, NULL, &problems) && !problems);
-	chainhash_close(table);
-}
-
 /* As if all pages up to the fourth gigabyte were in use already; those between are a hole. */
 static void check_past_four_gigabytes(void)
 {
@@ -420,6 +465,7 @@ static const struct check {
 	{"standard descriptors", check_standard_descriptors},
 	{"scan that replaces", check_scan_that_replaces},
 	{"refresh of another process", check_refresh_of_another_process},
+	{"writer of another process", check_writer_of_another_process},
 	{"get of own bytes", check_get_of_own_bytes},
 	{"without memory", check_without_memory},
 	{"replaced file", check_replaced_file},

@@ -13,6 +13,7 @@ CHECKS = (
     "standard descriptors",
     "scan that replaces",
     "refresh of another process",
+    "writer of another process",
     "get of own bytes",
     "without memory",
     "replaced file",

@@ -37,8 +37,11 @@
  *
  * A process that was forked shares its parent's handles, and their locks: a writer's file is open
  * for writing, and a reader's state is held, until both have closed the handle or have ended.
- * exec() closes it. Only the process that opened a handle may refresh it. The state before is then
- * held for no process that shares the handle, whose gets may find what a later sync has written.
+ * exec() closes it. Only the process that opened a file's handle may change, sync or refresh it.
+ * Another's changes stay in its own memory: -EPERM from the sync (or the close; chainhash_abandon() gives the
+ * handle up in silence), or from a change for which memory has to be made free. What the owner has
+ * synced since, or left by a refresh, is held for no process that shares the handle: its gets
+ * may find what was written there later, which is -EBADMSG if pages have checksums.
  */
 #ifndef CHAINHASH_H
 #define CHAINHASH_H
@@ -140,8 +143,9 @@ CHAINHASH_API int chainhash_get(struct chainhash *table, struct chainhash_item k
 
 /*
  * Store a record. With CHAINHASH_INSERT a key that is there stays as it is: -EEXIST. -EMSGSIZE: key
- * and data have more than 2^31 - 1 bytes together. -EROFS: the handle is read-only. -EFBIG: the
- * table has no more room for overflow pages (2^24 pages between two generations of buckets).
+ * and data have more than 2^31 - 1 bytes together. -EROFS: the handle is read-only. -EPERM: another
+ * process has opened it (see above). -EFBIG: the table has no more room for overflow pages (2^24
+ * pages between two generations of buckets).
  */
 CHAINHASH_API int chainhash_put(struct chainhash *table, struct chainhash_item key,
 				struct chainhash_item data, int how);
@@ -163,7 +167,8 @@ CHAINHASH_API int chainhash_scan(struct chainhash *table, struct chainhash_curso
  * Make what was put so far the file's state, and wait until it is on the disk. An error: the file
  * has the state before, the table in memory goes on, and the call may be repeated. Where the disk
  * failed to say what it has written (an error of fdatasync), the handle takes no more changes:
- * every further put, delete and sync gives -EIO. A table in memory: 0.
+ * every further put, delete and sync gives -EIO. -EPERM: another process has opened the handle. A
+ * table in memory: 0.
  */
 CHAINHASH_API int chainhash_sync(struct chainhash *table);
 

@@ -313,7 +313,7 @@ int chainhash_sync(struct chainhash *t)
 		return t->read_only ? -EROFS : 0;
 	if (!t->changed && !t->store.failed)
 		return 0;
-	error = store_sync(t);
+	error = t->owner == getpid() ? store_sync(t) : -EPERM;
 	t->changed = error != 0;
 	return error;
 }

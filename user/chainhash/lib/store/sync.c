@@ -29,12 +29,14 @@ struct batch {
 static int batch_write(struct batch *batch)
 {
 	struct chainhash *t = batch->table;
-	int error;
+	int error = -EPERM;
 
 	if (!batch->count)
 		return 0;
-	error = write_all(t->store.descriptor, batch->vector, (int)batch->count,
-			  (u64)batch->first << t->page_shift);
+	/* A forked child would write over what its parent has put on the same free pages. */
+	if (t->owner == getpid())
+		error = write_all(t->store.descriptor, batch->vector, (int)batch->count,
+				  (u64)batch->first << t->page_shift);
 	if (!error && batch->first + batch->count > t->store.written)
 		t->store.written = batch->first + batch->count;
 	t->store.writes += batch->count;
