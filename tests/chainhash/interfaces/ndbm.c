@@ -118,6 +118,51 @@ static void check_exit(void)
 	dbm_close(db);
 }
 
+/* What a child would store or delete by its parent's database is refused, not dropped at its end. */
+static void check_child(void)
+{
+	DBM *db = dbm_open("shared", O_RDWR | O_CREAT, 0600);
+	pid_t process;
+	int status;
+
+	assert(db && !dbm_store(db, text("key"), text("data"), DBM_INSERT));
+	process = fork();
+	if (!process) {
+		assert(dbm_store(db, text("key"), text("other"), DBM_REPLACE) == -1);
+		assert(errno == EPERM && dbm_error(db) == EPERM && !dbm_clearerr(db));
+		assert(dbm_delete(db, text("key")) == -1 && errno == EPERM);
+		assert(dbm_fetch(db, text("key")).dsize == 4);
+		exit(0);
+	}
+	assert(waitpid(process, &status, 0) == process && !status);
+	assert(!dbm_store(db, text("key"), text("another"), DBM_REPLACE));
+	dbm_close(db);
+	db = dbm_open("shared", O_RDONLY, 0);
+	assert(db && dbm_fetch(db, text("key")).dsize == 7);
+	dbm_close(db);
+}
+
+/* No item, or one of no size that can be, is no key and no data; an empty one is. */
+static void check_no_item(void)
+{
+	datum none = {NULL, 0}, negative = {"key", -1}, key = {"", 0}, room = text("data");
+	DBM *db = dbm_open("none", O_RDWR | O_CREAT, 0600);
+
+	assert(db && !dbm_store(db, key, key, DBM_INSERT) && dbm_fetch(db, key).dptr);
+	for (int i = 0; i < 2; i++) {
+		datum wrong = i ? negative : none;
+
+		errno = 0;
+		assert(dbm_store(db, wrong, room, DBM_REPLACE) == -1 && errno == EINVAL);
+		errno = 0;
+		assert(dbm_store(db, room, wrong, DBM_REPLACE) == -1 && errno == EINVAL);
+		errno = 0;
+		assert(dbm_delete(db, wrong) == -1 && errno == EINVAL);
+	}
+	assert(dbm_fetch(db, key).dptr && !dbm_fetch(db, room).dptr);
+	dbm_close(db);
+}
+
 /* A new database that cannot be written: dbm_error() has the errno. */
 static void check_full_disk(void)
 {
@@ -157,6 +202,8 @@ int main(void)
 {
 	check_ndbm();
 	check_exit();
+	check_child();
+	check_no_item();
 	check_full_disk();
 	check_dbm();
 	puts("ok");

@@ -38,10 +38,11 @@
  * A process that was forked shares its parent's handles, and their locks: a writer's file is open
  * for writing, and a reader's state is held, until both have closed the handle or have ended.
  * exec() closes it. Only the process that opened a file's handle may change, sync or refresh it.
- * Another's changes stay in its own memory: -EPERM from the sync (or the close; chainhash_abandon() gives the
- * handle up in silence), or from a change for which memory has to be made free. What the owner has
- * synced since, or left by a refresh, is held for no process that shares the handle: its gets
- * may find what was written there later, which is -EBADMSG if pages have checksums.
+ * Another's changes stay in its own memory: -EPERM from the sync (or the close;
+ * chainhash_abandon() gives the handle up in silence), or from a change for which memory has to be
+ * made free. What the owner has synced since, or left by a refresh, is held for no process that
+ * shares the handle: its gets may find what was written there later, which is -EBADMSG if pages
+ * have checksums.
  */
 #ifndef CHAINHASH_H
 #define CHAINHASH_H

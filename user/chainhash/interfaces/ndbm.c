@@ -170,14 +170,21 @@ datum dbm_fetch(DBM *db, datum key)
 	return hand_out(db, &db->content, item, error);
 }
 
+/* What a forked child changes would be its own and be lost: nobody would hear of it. */
+static int may_change(const DBM *db, datum key, datum content)
+{
+	if (db->read_only || db->owner != getpid())
+		return -EPERM;
+	return key.dptr && key.dsize >= 0 && content.dptr && content.dsize >= 0 ? 0 : -EINVAL;
+}
+
 int dbm_store(DBM *db, datum key, datum content, int how)
 {
-	int error;
+	int error = may_change(db, key, content);
 
-	if (db->read_only)
-		return failed(db, -EPERM);
-	error = chainhash_put(db->table, item_of(key), item_of(content),
-			      how == DBM_INSERT ? CHAINHASH_INSERT : CHAINHASH_REPLACE);
+	if (!error)
+		error = chainhash_put(db->table, item_of(key), item_of(content),
+				      how == DBM_INSERT ? CHAINHASH_INSERT : CHAINHASH_REPLACE);
 	if (error == -EEXIST)
 		return 1;
 	return error ? failed(db, error) : 0;
@@ -185,8 +192,10 @@ int dbm_store(DBM *db, datum key, datum content, int how)
 
 int dbm_delete(DBM *db, datum key)
 {
-	int error = db->read_only ? -EPERM : chainhash_delete(db->table, item_of(key));
+	int error = may_change(db, key, key);
 
+	if (!error)
+		error = chainhash_delete(db->table, item_of(key));
 	return error ? failed(db, error) : 0;
 }
 

@@ -12,6 +12,9 @@
  *	  was opened.
  *	- One process at a time may have a database open for writing: EAGAIN for others. Readers
  *	  stay with the state that they opened.
+ *	- A forked child may fetch by its parent's handle as long as the parent changes nothing, but
+ *	  neither store nor delete: EPERM. What it is to change it opens itself, when the parent
+ *	  has closed it.
  *	- While firstkey and nextkey go over the keys, the key at hand may be deleted, or
  *	  stored again with no more data; longer data may have keys met twice or not at all.
  *	- Where NAME.dir cannot be opened, a NAME.pag that was made for it stays.
@@ -46,7 +49,8 @@ datum dbm_fetch(DBM *db, datum key);
 datum dbm_firstkey(DBM *db);
 datum dbm_nextkey(DBM *db);
 
-/* 0; 1: the key is there and @how is DBM_INSERT; -1: an error, and errno says which. */
+/* 0; 1: the key is there and @how is DBM_INSERT; -1: an error, and errno says which;
+ * EINVAL: a dptr of NULL or a dsize below 0, which is no item. An empty item has another dptr. */
 int dbm_store(DBM *db, datum key, datum content, int how);
 
 /* 0; -1: there is no such key (errno ENOENT), or an error. */
