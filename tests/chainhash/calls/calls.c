@@ -14,9 +14,11 @@
 #include "store/store.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +32,7 @@ static bool failed;	       /* it has */
 static bool replaces;	       /* another file gets the name when the writer's lock is asked for */
 static bool folder_unreadable; /* as by its mode */
 static unsigned folders_synced, systems_synced;
+static struct stat folder; /* the one synced last */
 
 static bool memory_fails(void)
 {
@@ -77,9 +80,8 @@ int __wrap_open64(const char *name, int flags, mode_t mode)
 int __wrap_fsync(int number);
 int __wrap_fsync(int number)
 {
-	(void)number;
 	folders_synced++;
-	return 0;
+	return fstat(number, &folder);
 }
 
 int __wrap_syncfs(int number);
@@ -394,6 +396,67 @@ static void check_message(void)
 	CHECK(!*chainhash_message());
 }
 
+/* A file that cannot be begun is refused with the reason, not with what was met on the way. */
+static void check_message_of_a_full_disk(void)
+{
+	struct rlimit all, none;
+	struct chainhash *table;
+
+	CHECK(!getrlimit(RLIMIT_FSIZE, &all) && signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+	none = (struct rlimit){0, all.rlim_max};
+	CHECK(!setrlimit(RLIMIT_FSIZE, &none));
+	CHECK(chainhash_open(&table, path, CHAINHASH_CREATE, 0600, NULL) == -EFBIG);
+	CHECK(!strcmp(chainhash_message(), strerror(EFBIG)));
+	CHECK(!setrlimit(RLIMIT_FSIZE, &all));
+}
+
+/* What a sync did not come to write is no damage of the file. */
+static void check_verify_after_a_sync_that_failed(void)
+{
+	struct rlimit all, little = {1, 1};
+	struct chainhash *table = open_table(CHAINHASH_CREATE, NULL);
+	unsigned problems = 0;
+
+	put_numbers(table, 2000, 100);
+	CHECK(!chainhash_sync(table) && !getrlimit(RLIMIT_FSIZE, &all));
+	put_numbers(table, 4000, 100);
+	little.rlim_max = all.rlim_max;
+	CHECK(signal(SIGXFSZ, SIG_IGN) != SIG_ERR && !setrlimit(RLIMIT_FSIZE, &little));
+	CHECK(chainhash_sync(table) == -EFBIG);
+	CHECK(!chainhash_verify(table, count_problem, NULL, &problems) && !problems);
+	CHECK(!setrlimit(RLIMIT_FSIZE, &all) && !chainhash_sync(table));
+	CHECK(!chainhash_verify(table, count_problem, NULL, &problems) && !problems);
+	chainhash_abandon(table);
+}
+
+/* What is damaged since a get looked at it is found, whatever way the handle reads. */
+static void check_verify_looks_anew(void)
+{
+	struct chainhash *table = open_table(CHAINHASH_CREATE, NULL);
+	struct chainhash_item key = {"the key", 7}, data = {"the data of it", 14};
+	int descriptor = open(path, O_RDWR);
+	static char bytes[1 << 16];
+	ssize_t size;
+	char *place;
+
+	CHECK(!chainhash_put(table, key, data, 0) && !chainhash_close(table));
+	size = pread(descriptor, bytes, sizeof(bytes), 0);
+	place = size < 0 ? NULL : memmem(bytes, (size_t)size, data.bytes, data.size);
+	CHECK(place);
+	for (int pool = 0; pool <= CHAINHASH_POOL; pool += CHAINHASH_POOL) {
+		unsigned problems = 0;
+
+		table = open_table(CHAINHASH_READ_ONLY | pool, NULL);
+		CHECK(!chainhash_verify(table, count_problem, NULL, &problems));
+		CHECK(!chainhash_get(table, key, &data));
+		CHECK(pwrite(descriptor, "T", 1, place - bytes) == 1);
+		CHECK(chainhash_verify(table, count_problem, NULL, &problems) > 0 && problems);
+		CHECK(pwrite(descriptor, "t", 1, place - bytes) == 1);
+		chainhash_abandon(table);
+	}
+	close(descriptor);
+}
+
 /* The first who waits for the disk waits for the file's name, too. */
 static void check_folder(void)
 {
@@ -401,6 +464,17 @@ static void check_folder(void)
 	CHECK(!folders_synced);
 	chainhash_close(open_table(0, NULL));
 	CHECK(folders_synced == 1);
+}
+
+/* It is the file's folder, not that of a link to it. */
+static void check_folder_behind_a_link(void)
+{
+	struct stat status;
+
+	CHECK(!mkdir(other_path, 0700) && !symlink("other/file", path));
+	chainhash_close(open_table(CHAINHASH_CREATE, NULL));
+	CHECK(folders_synced == 1 && !stat(other_path, &status));
+	CHECK(folder.st_ino == status.st_ino && folder.st_dev == status.st_dev);
 }
 
 /* In a folder that may be written to but not read the whole file system is synced. */
@@ -471,7 +545,11 @@ static const struct check {
 	{"replaced file", check_replaced_file},
 	{"claimed size", check_claimed_size},
 	{"message", check_message},
+	{"message of a full disk", check_message_of_a_full_disk},
+	{"verify after a sync that failed", check_verify_after_a_sync_that_failed},
+	{"verify looks anew", check_verify_looks_anew},
 	{"folder", check_folder},
+	{"folder behind a link", check_folder_behind_a_link},
 	{"unreadable folder", check_unreadable_folder},
 	{"unknown function", check_unknown_function},
 	{"past four gigabytes", check_past_four_gigabytes},

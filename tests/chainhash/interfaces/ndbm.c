@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +97,27 @@ static void check_ndbm(void)
 	db = dbm_open("pairs", O_RDWR, 0);
 	assert(db);
 	check_deleting_all(db);
+	dbm_close(db);
+}
+
+/* The library waits for the folder: by then both names are to be there. */
+static int waited, both_were_there;
+int fsync(int number)
+{
+	struct stat status;
+
+	waited += !fstat(number, &status) && S_ISDIR(status.st_mode);
+	both_were_there = !access("new.pag", F_OK) && !access("new.dir", F_OK);
+	return 0;
+}
+
+static void check_names_are_waited_for(void)
+{
+	DBM *db;
+
+	waited = 0;
+	db = dbm_open("new", O_RDWR | O_CREAT, 0600);
+	assert(db && waited == 1 && both_were_there);
 	dbm_close(db);
 }
 
@@ -201,6 +223,7 @@ static void check_dbm(void)
 int main(void)
 {
 	check_ndbm();
+	check_names_are_waited_for();
 	check_exit();
 	check_child();
 	check_no_item();

@@ -71,7 +71,8 @@ typedef uint32_t chainhash_function(const void *bytes, size_t size);
 /* How a table is opened. */
 enum {
 	CHAINHASH_CREATE = 1,	 /* make the file if it is not there */
-	CHAINHASH_TRUNCATE = 2,	 /* empty it if it is; -EAGAIN while others read it */
+	CHAINHASH_TRUNCATE = 2,	 /* empty it if it is, at once: until the next sync the file has */
+				 /* no state; -EAGAIN while others read it */
 	CHAINHASH_EXCLUSIVE = 4, /* with CREATE: -EEXIST if it is there */
 	CHAINHASH_READ_ONLY = 8, /* no lock, no writes; by mmap: an error where that cannot be */
 				 /* done. The file may be read-only, too */

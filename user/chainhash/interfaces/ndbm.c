@@ -57,19 +57,18 @@ static int open_files(DBM *db, const char *name, char *path, int flags, mode_t m
 	/* A new database that is only to be read is empty, but is there. */
 	if (db->read_only && !how)
 		how = CHAINHASH_READ_ONLY;
+	/* First, so that whoever makes both waits for the names of both. */
+	sprintf(path, "%s.dir", name);
+	db->folder_descriptor = open(path, (flags & (O_ACCMODE | O_CREAT)) | O_CLOEXEC, mode);
+	if (db->folder_descriptor < 0)
+		return -errno;
 	sprintf(path, "%s.pag", name);
 	error = chainhash_open(&db->table, path, how, mode, &options);
 	/* Made by hand, as dbm's files are to be. */
 	if (error == -ENODATA && !db->read_only)
 		error = chainhash_open(&db->table, path, how | CHAINHASH_CREATE, mode, &options);
 	if (error)
-		return error;
-	sprintf(path, "%s.dir", name);
-	db->folder_descriptor = open(path, (flags & (O_ACCMODE | O_CREAT)) | O_CLOEXEC, mode);
-	if (db->folder_descriptor >= 0)
-		return 0;
-	error = -errno;
-	chainhash_abandon(db->table);
+		close(db->folder_descriptor);
 	return error;
 }
 

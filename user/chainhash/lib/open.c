@@ -132,8 +132,10 @@ static int enter(struct chainhash *t, const struct chainhash_options *options)
 /* Begin a table in a file whose contents, if there are any, are to go. */
 static int make_empty(struct chainhash *t, const struct chainhash_options *options)
 {
-	int error = table_make(t, options);
+	int error;
 
+	refuse(0, "%s", ""); /* that there is nothing in it is no error here */
+	error = table_make(t, options);
 	if (!error)
 		error = lock_readers_out(t->store.descriptor, true);
 	if (error == -EAGAIN)
@@ -148,14 +150,11 @@ static int make_empty(struct chainhash *t, const struct chainhash_options *optio
 
 static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)
 {
-	int error;
+	int error = flags & CHAINHASH_TRUNCATE ? -ENODATA : header_read(t);
 
 	t->store.writable = true;
-	if (flags & CHAINHASH_TRUNCATE)
-		return make_empty(t, options);
-	error = header_read(t);
-	/* It is new, or its maker came to its end before the first sync. */
-	if (error == -ENODATA && (flags & CHAINHASH_CREATE))
+	/* It is to be emptied, or is new, or its maker came to its end before the first sync. */
+	if (error == -ENODATA && (flags & (CHAINHASH_TRUNCATE | CHAINHASH_CREATE)))
 		return make_empty(t, options);
 	if (!error)
 		error = enter(t, options);
@@ -192,7 +191,7 @@ void chainhash_abandon(struct chainhash *t)
  */
 static int folder_flush(const struct chainhash *t, const char *path)
 {
-	char *copy = strdup(path);
+	char *copy = realpath(path, NULL) ?: strdup(path); /* a link's name may be elsewhere */
 	int descriptor = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	int error = descriptor < 0 ? -errno : 0;
 

@@ -17,7 +17,9 @@
  *	  has closed it.
  *	- While firstkey and nextkey go over the keys, the key at hand may be deleted, or
  *	  stored again with no more data; longer data may have keys met twice or not at all.
- *	- Where NAME.dir cannot be opened, a NAME.pag that was made for it stays.
+ *	- Where NAME.pag cannot be opened, a NAME.dir that was made for it stays.
+ *	- O_RDONLY with O_CREAT or O_TRUNC opens as a writer, though nothing can be stored: EAGAIN
+ *	  beside another.
  */
 #ifndef CHAINHASH_NDBM_H
 #define CHAINHASH_NDBM_H
