@@ -7,11 +7,13 @@
 #include <fcntl.h>
 #include <ndbm.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -220,6 +222,38 @@ static void check_dbm(void)
 	assert(!dbmclose());
 }
 
+/* As if no file could be written by us; dbm then opens to read. */
+static int denied;
+int open64(const char *path, int flags, ...)
+{
+	va_list rest;
+	int mode;
+
+	va_start(rest, flags);
+	mode = flags & O_CREAT ? va_arg(rest, int) : 0;
+	va_end(rest);
+	if (denied && (flags & O_ACCMODE) == O_RDWR) {
+		errno = denied;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+/* dbm opens to read what may not be written, and nothing else; the first reason is told. */
+static void check_dbm_that_may_not_write(void)
+{
+	DBM *db = dbm_open("taken", O_RDWR | O_CREAT, 0600);
+
+	assert(db && dbminit("taken") == -1 && errno == EAGAIN);
+	dbm_close(db);
+	denied = EACCES;
+	assert(!dbminit("taken") && store(text("key"), text("data")) == -1 && errno == EPERM);
+	assert(dbminit("nowhere") == -1 && errno == EACCES);
+	denied = EMFILE;
+	assert(dbminit("taken") == -1 && errno == EMFILE);
+	denied = 0;
+}
+
 int main(void)
 {
 	check_ndbm();
@@ -229,6 +263,7 @@ int main(void)
 	check_no_item();
 	check_full_disk();
 	check_dbm();
+	check_dbm_that_may_not_write();
 	puts("ok");
 	return 0;
 }

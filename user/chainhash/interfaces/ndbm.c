@@ -251,10 +251,15 @@ static int is_open(void)
 
 int dbminit(const char *name)
 {
+	int error;
+
 	dbmclose();
 	current = dbm_open(name, O_RDWR | O_CREAT, 0666);
-	if (!current)
+	error = errno;
+	if (!current && (error == EACCES || error == EROFS)) {
 		current = dbm_open(name, O_RDONLY, 0);
+		errno = error;
+	}
 	return current ? 0 : -1;
 }
 

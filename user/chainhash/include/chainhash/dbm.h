@@ -2,7 +2,7 @@
  * dbm.h - the interface of the Seventh Edition's dbm over libchainhash: one database at a time.
  *
  * See ndbm.h for what is different, and for how to link. dbminit() makes the files if they are not
- * there, as gdbm's does.
+ * there, as gdbm's does, and opens to read where files may not be written (EACCES, EROFS).
  */
 #ifndef CHAINHASH_DBM_H
 #define CHAINHASH_DBM_H
