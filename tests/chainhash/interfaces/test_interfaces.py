@@ -110,6 +110,50 @@ def test_python_hears_of_a_close_that_failed(plain, tmp_path):
     assert run(sys.executable, "-c", script, cwd=tmp_path, env=environment) == "File too large\n"
 
 
+PYTHON_WITH_THREADS = """
+import chainhash_dbm, contextlib, threading
+db = chainhash_dbm.open('pairs', 'n')
+wrong = []
+def work(number):
+    for i in range(4000):
+        key = b'%d-%d' % (number, i % 300)
+        value = key * (1 + i % 300)
+        db[key] = value
+        keys = db.keys() if i % 400 == 0 else []
+        if db[key] != value or len(set(keys)) != len(keys):
+            wrong.append(key)
+        if i % 7 == 0:
+            if db.setdefault('of all', 'a value') != b'a value':
+                wrong.append('of all')
+            with contextlib.suppress(KeyError):
+                del db['of all']
+threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+closers = [threading.Thread(target=db.close) for _ in threads]
+[thread.start() for thread in closers]
+[thread.join() for thread in closers]
+with chainhash_dbm.open('pairs') as db:
+    print(len(wrong), len(db))
+"""
+
+
+def test_python_with_threads(plain, tmp_path):
+    """Threads may share an object: each call is whole, and what it gives is the call's own."""
+    environment = {**os.environ, "CHAINHASH_LIBRARY": str(plain), "PYTHONPATH": str(PACKAGE / "python")}
+    assert run(sys.executable, "-c", PYTHON_WITH_THREADS, cwd=tmp_path, env=environment) == "0 1200\n"
+
+
+def test_python_takes_no_name_with_a_zero(plain, tmp_path):
+    """As dbm.ndbm: what stands before the zero is another file's name."""
+    environment = {**os.environ, "CHAINHASH_LIBRARY": str(plain), "PYTHONPATH": str(PACKAGE / "python")}
+    script = "import chainhash_dbm; chainhash_dbm.open('pairs\\0more', 'c')"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment, cwd=tmp_path
+    )
+    assert "ValueError: embedded null" in done.stderr and not list(tmp_path.iterdir())
+
+
 def test_install(plain, tmp_path):
     """What is installed serves a C and a C++ program by pkg-config, and shows its own names only."""
     run("make", "-s", "-C", PACKAGE, f"O={plain}", "install", "PREFIX=/usr", f"DESTDIR={tmp_path}")

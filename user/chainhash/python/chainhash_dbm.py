@@ -6,7 +6,8 @@
 
 What dbm.ndbm's documentation says holds here, too; a database has no largest pair, and NAME.pag is what the ndbm
 interface of the library makes (include/chainhash/ndbm.h says what is different). The library is found as the system finds
-libraries, or in the folder that $CHAINHASH_LIBRARY names. As with dbm.ndbm an object is for one thread at a time.
+libraries, or in the folder that $CHAINHASH_LIBRARY names. Threads may share an object: each call of it is whole, but for what
+the standard library makes of several (pop(), update(), items() ...).
 
 take_the_place_of_ndbm() makes `dbm.ndbm` this module where Python was built without one.
 """
@@ -17,8 +18,10 @@ import ctypes
 import errno
 import os
 import sys
+import threading
 import types
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import Any
 
 __all__ = ["error", "library", "open", "take_the_place_of_ndbm"]
 
@@ -87,45 +90,44 @@ class _Database(MutableMapping[str | bytes, str | bytes]):
 
     def __init__(self, handle: int) -> None:
         self._handle: int | None = handle
+        self._lock = threading.RLock()
 
-    def _open(self) -> int:
-        if self._handle is None:
-            raise error("DBM object has already been closed")
-        return self._handle
-
-    def _taken(self, datum: _Datum) -> bytes | None:
-        """What a call has found; of all its errors only that there is none is None."""
-        if datum.dptr is None and ctypes.get_errno() != errno.ENOENT:
-            raise _failed()
-        return None if datum.dptr is None else ctypes.string_at(datum.dptr, datum.dsize)
+    def _call(self, call: Callable[..., Any], *arguments: _Datum | int) -> Any:
+        """What @call of the library gives, at most one at a time, and of an item a copy; None: there is none, of all errors."""
+        with self._lock:
+            if self._handle is None:
+                raise error("DBM object has already been closed")
+            found = call(self._handle, *arguments)
+            if not isinstance(found, _Datum):
+                return found
+            if found.dptr is None and ctypes.get_errno() != errno.ENOENT:
+                raise _failed()
+            return None if found.dptr is None else ctypes.string_at(found.dptr, found.dsize)
 
     def __getitem__(self, key: str | bytes) -> bytes:
         wanted = _bytes(key, "mappings")
-        value = self._taken(_library.dbm_fetch(self._open(), _datum(wanted)))
+        value = self._call(_library.dbm_fetch, _datum(wanted))
         if value is None:
             raise KeyError(key)
         return value
 
     def __setitem__(self, key: str | bytes, value: str | bytes) -> None:
         kept, content = _bytes(key, "mappings"), _bytes(value, "mappings")
-        if _library.dbm_store(self._open(), _datum(kept), _datum(content), 1):
+        if self._call(_library.dbm_store, _datum(kept), _datum(content), 1):
             raise _failed()
 
     def __delitem__(self, key: str | bytes) -> None:
         wanted = _bytes(key, "mappings")
-        if not _library.dbm_delete(self._open(), _datum(wanted)):
+        if not self._call(_library.dbm_delete, _datum(wanted)):
             return
         failed = _failed()
         raise KeyError(key) if failed.errno == errno.ENOENT else failed
 
-    def _every_key(self) -> Iterator[bytes]:
-        key = self._taken(_library.dbm_firstkey(self._open()))
-        while key is not None:
-            yield key
-            key = self._taken(_library.dbm_nextkey(self._open()))
-
     def keys(self) -> list[bytes]:  # type: ignore[override]  # as of dbm.ndbm
-        return list(self._every_key())
+        with self._lock:
+            rest = iter(lambda: self._call(_library.dbm_nextkey), None)
+            first = self._call(_library.dbm_firstkey)
+            return [] if first is None else [first, *rest]
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self.keys())
@@ -134,28 +136,31 @@ class _Database(MutableMapping[str | bytes, str | bytes]):
         return len(self.keys())
 
     def setdefault(self, key: str | bytes, default: str | bytes = b"") -> bytes:
-        if key not in self:
-            self[key] = default
-        return self[key]
+        with self._lock:
+            if key not in self:
+                self[key] = default
+            return self[key]
 
     def clear(self) -> None:
-        for key in self.keys():
-            del self[key]
+        with self._lock:
+            for key in self.keys():
+                del self[key]
 
     def close(self) -> None:
         """Sync and close; a second time it is nothing. After an error it is closed, too, and what was stored is lost."""
-        if self._handle is not None:
-            handle, self._handle = self._handle, None
-            ctypes.set_errno(0)
-            _library.dbm_close(handle)
-            if ctypes.get_errno():
-                raise _failed()
+        with self._lock:
+            if self._handle is not None:
+                handle, self._handle = self._handle, None
+                ctypes.set_errno(0)
+                _library.dbm_close(handle)
+                if ctypes.get_errno():
+                    raise _failed()
 
     def __del__(self) -> None:
         self.close()
 
     def __enter__(self) -> _Database:
-        self._open()
+        self._call(bool)  # an error if it is closed
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -168,7 +173,10 @@ def open(
     """The database in FILENAME.pag: to read "r", to write "w", made if need be "c", made empty "n"."""
     if flag not in _MODES:
         raise error("Flag must be 'r', 'w', 'c', or 'n'")
-    handle = _library.dbm_open(os.fsencode(filename), _MODES[flag], mode)
+    name = os.fsencode(filename)
+    if b"\0" in name:
+        raise ValueError("embedded null byte")
+    handle = _library.dbm_open(name, _MODES[flag], mode)
     if not handle:
         raise _failed(os.fspath(filename))
     return _Database(handle)
