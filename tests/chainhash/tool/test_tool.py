@@ -165,6 +165,63 @@ def test_a_repaired_table_has_the_shape_of_the_old_one(plain, tmp_path):
     assert json.loads(run(chainhash, "stat", "--json", tmp_path / "without"))["checksums"] == 0
 
 
+def test_verify_of_a_file_that_cannot_be_opened(plain, tmp_path):
+    """Damage of the map, or a file that is cut off, is damage as any other: status 1, and JSON."""
+    chainhash, table, text = plain / "chainhash", tmp_path / "t", words(tmp_path, 2000)
+    run(chainhash, "load", "-b", "256", table, text)
+    whole = table.read_bytes()
+    root = int.from_bytes(whole[4096 + 56 : 4096 + 60], "little") * 256
+    for damaged, says in (
+        (whole[:-1], "the file is damaged: it is cut off"),
+        (whole[: root + 9] + bytes([whole[root + 9] ^ 1]) + whole[root + 10 :], "its map of pages is wrong"),
+        (bytes(4096) + whole[4096:4200] + bytes(8000), "no header of it is whole"),
+    ):
+        table.write_bytes(damaged)
+        found = json.loads(run(chainhash, "verify", "--json", table, status=1))
+        assert len(found["problems"]) == 1 and says in found["problems"][0] and found["sound"] is False
+        assert run(chainhash, "verify", table, status=1).endswith(f"{table}: 1 things are wrong\n")
+    table.write_bytes(b"no table" * 2000)
+    run(chainhash, "verify", table, status=2)
+
+
+def test_a_dump_that_is_cut_off_is_not_loaded(plain, tmp_path):
+    """Its first line says how many records there are to be; half a line is none of them."""
+    chainhash, table, new = plain / "chainhash", tmp_path / "t", tmp_path / "new"
+    run(chainhash, "load", table, words(tmp_path, 100))
+    dump = run(chainhash, "dump", table)
+    lines = dump.splitlines(keepends=True)
+    for cut in (dump[:-1], "".join(lines[:-1]), "".join(lines[:50])[:-1], lines[0]):
+        command = [chainhash, "load", new]
+        done = subprocess.run(command, input=cut, capture_output=True, text=True, check=False)
+        there = sum(line.endswith("\n") for line in cut.splitlines(keepends=True)) - 1
+        assert done.returncode == 1 and f"{there} records of {len(lines) - 1}" in done.stderr, done.stderr
+        run(chainhash, "get", new, "a", status=2)
+    run(chainhash, "load", new, input=dump + dump)
+    run(chainhash, "load", new, input="a\tno line behind it")
+    assert len(run(chainhash, "dump", new).splitlines()) == len(lines) + 1
+
+
+def test_a_repair_that_fails_leaves_nothing(plain, tmp_path):
+    """Also where what fails is the new table's close."""
+    chainhash, table, new = plain / "chainhash", tmp_path / "t", tmp_path / "new"
+    run(chainhash, "load", table, words(tmp_path, 2000))
+    run(chainhash, "repair", table, new, status=2, preexec_fn=small_files)
+    assert table.exists() and not new.exists()
+
+
+def test_help_that_nobody_gets(plain):
+    for arguments in (["--help"], ["functions"]):
+        with open("/dev/full", "w") as full:
+            command = [plain / "chainhash", *arguments]
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 2 and "standard output: No space left" in done.stderr
+
+
+def small_files() -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
+
+
 def little_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (1 << 26, 1 << 26))
 

@@ -22,13 +22,23 @@ static void list_problem(void *context, const char *problem)
 int command_verify(struct settings *settings, struct chainhash *table)
 {
 	const char *path = settings->words[0];
-	struct chainhash_status about;
-	int64_t found;
+	struct chainhash_status about = {.records = 0};
+	int64_t found = chainhash_open(&table, path, CHAINHASH_READ_ONLY | CHAINHASH_POOL, 0,
+				       &settings->options);
 
-	chainhash_status(table, &about);
+	if (found && found != -EBADMSG)
+		return complain(0, "%s: %s", path, chainhash_message());
 	if (settings->json)
 		printf("{\"problems\": [");
-	found = chainhash_verify(table, list_problem, progress, settings);
+	if (found) {
+		/* Damage that it cannot be opened with is damage, too. */
+		list_problem(settings, chainhash_message());
+		found = 1;
+	} else {
+		chainhash_status(table, &about);
+		found = chainhash_verify(table, list_problem, progress, settings);
+		chainhash_abandon(table);
+	}
 	progress_end(settings);
 	if (settings->json)
 		printf("],\n \"records\": %" PRIu64 ", \"sound\": %s}\n", about.records,
@@ -50,7 +60,7 @@ int command_repair(struct settings *settings, struct chainhash *from)
 	struct chainhash_status about;
 	struct chainhash *to;
 	int64_t copied;
-	int status;
+	int error;
 
 	settings->json = false;
 	/* The new table is as the old one was, unless we are told otherwise. */
@@ -59,18 +69,18 @@ int command_repair(struct settings *settings, struct chainhash *from)
 	options->fill_factor = options->fill_factor ?: about.fill_factor;
 	options->split = options->split ?: about.split;
 	options->hash = about.hash;
-	to = open_table(settings, new_path, CHAINHASH_CREATE | CHAINHASH_EXCLUSIVE |
-			(about.checksums ? 0 : CHAINHASH_NO_CHECKSUM));
+	to = open_table(settings, new_path,
+			CHAINHASH_CREATE | CHAINHASH_EXCLUSIVE |
+				(about.checksums ? 0 : CHAINHASH_NO_CHECKSUM));
 	if (!to)
 		return FAILED;
 	copied = chainhash_salvage(from, to, list_problem, settings);
-	if (copied < 0) {
-		chainhash_abandon(to);
+	error = copied < 0 ? (int)copied : chainhash_sync(to);
+	chainhash_abandon(to);
+	if (error) {
 		unlink(new_path);
-		return complain((int)copied, "%s", new_path);
+		return complain(error, "%s", new_path);
 	}
-	status = close_table(to, new_path, settings->listed > settings->notes ? NO : DONE);
-	if (status != FAILED)
-		printf("%s: %" PRId64 " records are in %s\n", path, copied, new_path);
-	return status;
+	printf("%s: %" PRId64 " records are in %s\n", path, copied, new_path);
+	return settings->listed > settings->notes ? NO : DONE;
 }

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 static const char usage[] =
-	"usage: chainhash COMMAND [OPTION...] FILE [ARGUMENT...]\n"
-	"\n"
+	"usage: chainhash COMMAND [OPTION...] FILE [ARGUMENT...]\n\n"
 	"  load FILE [TEXT]    put the lines of TEXT (or of standard input): KEY<TAB>DATA\n"
 	"  dump FILE           print all records as text that loads again\n"
 	"  get FILE KEY        print the data of a key; status 1: there is no such key\n"
@@ -19,16 +18,14 @@ static const char usage[] =
 	"  tune FILE           which bucket size and fill factor these records want, measured\n"
 	"  verify FILE         check everything; status 1: something is wrong\n"
 	"  repair FILE NEW     copy what can be read to a new table, and say what can't\n"
-	"  functions           list the hash functions\n"
-	"\n"
+	"  functions           list the hash functions\n\n"
 	"  -b, --bucket-size N   -f, --fill-factor N   -n, --elements N   -c, --cache-size BYTES\n"
 	"  -H, --hash NAME       -s, --split controlled|uncontrolled|both\n"
 	"  -C, --no-checksum     pages of a new file without checksums\n"
 	"  -k, --keep            put and load: a key that is there stays as it is\n"
 	"  -w, --wait            wait until another writer is done\n"
 	"  -j, --json            stat, tune and verify: as JSON\n"
-	"  -q, --quiet           no progress\n"
-	"\n"
+	"  -q, --quiet           no progress\n\n"
 	"Keys and data: \\\\, \\t, \\n and \\xNN stand for bytes. Status 2: it could not be done.\n";
 
 int complain(int error, const char *format, ...)
@@ -75,11 +72,9 @@ void progress(void *context, uint64_t done, uint64_t all)
 {
 	const struct settings *settings = context;
 
-	if (settings->quiet)
-		return;
-	if (all)
+	if (!settings->quiet && all)
 		fprintf(stderr, "\r%3u %%", (unsigned)(done * 100 / all));
-	else
+	else if (!settings->quiet)
 		fprintf(stderr, "\r%" PRIu64, done);
 }
 
@@ -212,7 +207,7 @@ static const struct command {
 	{"delete", command_delete, 2, 2, 1, 0},
 	{"stat", command_stat, 1, 1, 0, CHAINHASH_READ_ONLY},
 	{"tune", command_tune, 1, 1, 0, CHAINHASH_READ_ONLY},
-	{"verify", command_verify, 1, 1, 0, CHAINHASH_READ_ONLY | CHAINHASH_POOL},
+	{"verify", command_verify, 1, 1, 0, NONE},
 	{"repair", command_repair, 2, 2, 0, CHAINHASH_READ_ONLY | CHAINHASH_DAMAGED},
 	{"functions", command_functions, 0, 0, 0, NONE},
 };
@@ -261,6 +256,8 @@ int main(int argc, char **argv)
 	settings.quiet |= !isatty(STDERR_FILENO);
 	if (settings.help || !settings.word_count) {
 		fputs(usage, settings.help ? stdout : stderr);
+		if (fflush(stdout) || ferror(stdout))
+			return complain(-errno, "standard output");
 		return settings.help ? DONE : FAILED;
 	}
 	name = *settings.words++;

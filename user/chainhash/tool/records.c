@@ -82,15 +82,21 @@ static int load_lines(struct settings *settings, FILE *file, const char *name,
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t size;
-	uint64_t number = 0;
+	uint64_t number = 0, whole = 0, expected = 0;
 	int error = 0, failure;
 
 	while (error >= 0 && (size = getline(&line, &room, file)) >= 0) {
+		bool ends = line[size - 1] == '\n';
+
 		number++;
-		if (size && line[size - 1] == '\n')
-			size--;
-		if (size >= 10 && !memcmp(line, "#chainhash", 10))
+		size -= ends;
+		if (size >= 10 && !memcmp(line, "#chainhash", 10)) {
+			const char *records = strstr(line, " records=");
+
+			expected += records ? strtoull(records + 9, NULL, 10) : 0;
 			continue;
+		}
+		whole += ends;
 		error = load_line(settings, line, (size_t)size, table);
 		if (number % 65536 == 0)
 			progress(settings, number, 0);
@@ -103,7 +109,13 @@ static int load_lines(struct settings *settings, FILE *file, const char *name,
 	if (error < 0)
 		return complain(error, "%s: line %" PRIu64, name, number);
 	/* It ends without an error of the file where there is no memory for a line. */
-	return feof(file) ? DONE : complain(-failure, "%s", name);
+	if (!feof(file))
+		return complain(-failure, "%s", name);
+	if (whole >= expected)
+		return DONE;
+	complain(0, "%s: the dump is cut off: %" PRIu64 " records of %" PRIu64, name, whole,
+		 expected);
+	return NO;
 }
 
 int command_load(struct settings *settings, struct chainhash *table)
@@ -124,7 +136,8 @@ int command_load(struct settings *settings, struct chainhash *table)
 	if (!status)
 		return close_table(table, path, DONE);
 	chainhash_abandon(table);
-	return complain(0, "%s: no line was stored", path);
+	complain(0, "%s: no line was stored", path);
+	return status;
 }
 
 int command_dump(struct settings *settings, struct chainhash *table)
@@ -169,10 +182,9 @@ int command_get(struct settings *settings, struct chainhash *table)
 int command_put(struct settings *settings, struct chainhash *table)
 {
 	int how = settings->keep ? CHAINHASH_INSERT : CHAINHASH_REPLACE;
+	int error = chainhash_put(table, settings->items[0], settings->items[1], how);
 
-	return status_of(settings,
-			 chainhash_put(table, settings->items[0], settings->items[1], how),
-			 -EEXIST);
+	return status_of(settings, error, -EEXIST);
 }
 
 int command_delete(struct settings *settings, struct chainhash *table)

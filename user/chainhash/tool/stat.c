@@ -23,16 +23,12 @@ static void add_binomial(double *rows, double buckets, uint64_t n, double p)
 {
 	double sum = 0;
 
+	p = fmin(p, 1 - 1e-16); /* one bucket gets all: the logarithm of 0 times 0 would be none */
 	for (unsigned k = 0; k < ROWS && k <= n && buckets > 0; k++) {
 		double logarithm =
 			lgamma((double)n + 1) - lgamma(k + 1.0) - lgamma((double)(n - k) + 1);
-		double part;
+		double part = exp(logarithm + k * log(p) + (double)(n - k) * log1p(-p));
 
-		/* One bucket gets all. */
-		if (p >= 1)
-			part = k == n;
-		else
-			part = exp(logarithm + k * log(p) + (double)(n - k) * log1p(-p));
 		if (k == ROWS - 1)
 			part = 1 - sum;
 		rows[k] += buckets * part;
