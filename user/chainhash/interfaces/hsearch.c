@@ -63,11 +63,9 @@ void hdestroy_r(struct hsearch_data *data)
 	struct chainhash_cursor cursor = {{0, 0}};
 	struct chainhash_item address;
 
-	if (!data) {
-		errno = EINVAL;
-		return;
-	}
-	if (!data->OURS)
+	if (!data)
+		refuse(-EINVAL);
+	if (!data || !data->OURS)
 		return;
 	while (!chainhash_scan(table_of(data), &cursor, NULL, &address)) {
 		ENTRY *entry;

@@ -18,15 +18,10 @@
 
 #pragma GCC visibility push(default)
 
-struct buffer {
-	char *bytes;
-	size_t room;
-};
-
 struct chainhash_dbm {
 	struct chainhash *table;
 	struct chainhash_cursor cursor;
-	struct buffer key, content; /* handed out: of firstkey and nextkey, and of fetch */
+	char *key, *content; /* handed out: of firstkey and nextkey, and of fetch */
 	int error, folder_descriptor, read_only;
 	pid_t owner;
 	struct chainhash_dbm *next;
@@ -98,15 +93,15 @@ DBM *dbm_open(const char *name, int flags, mode_t mode)
 /* Take it out of the list: 0 if it is not there. */
 static int unlist(DBM *db)
 {
-	int found = 0;
+	DBM **place = &list;
+	int found;
 
 	pthread_mutex_lock(&list_lock);
-	for (DBM **place = &list; *place; place = &(*place)->next)
-		if (*place == db) {
-			*place = db->next;
-			found = 1;
-			break;
-		}
+	while (*place && *place != db)
+		place = &(*place)->next;
+	found = *place != NULL;
+	if (found)
+		*place = db->next;
 	pthread_mutex_unlock(&list_lock);
 	return found;
 }
@@ -122,8 +117,8 @@ void dbm_close(DBM *db)
 	else
 		chainhash_abandon(db->table);
 	close(db->folder_descriptor);
-	free(db->key.bytes);
-	free(db->content.bytes);
+	free(db->key);
+	free(db->content);
 	free(db);
 	errno = error ? -error : before;
 }
@@ -140,25 +135,18 @@ static struct chainhash_item item_of(datum bytes)
 }
 
 /* A copy of what a call found, which outlives the table's next call; or its error. */
-static datum hand_out(DBM *db, struct buffer *buffer, struct chainhash_item item, int error)
+static datum hand_out(DBM *db, char **kept, struct chainhash_item item, int error)
 {
-	if (!error && item.size + 1 > buffer->room) {
-		char *larger = realloc(buffer->bytes, item.size + 1);
+	char *bytes = error ? NULL : realloc(*kept, item.size + 1);
 
-		if (larger) {
-			buffer->bytes = larger;
-			buffer->room = item.size + 1;
-		} else {
-			error = -ENOMEM;
-		}
-	}
-	if (error) {
-		failed(db, error);
+	if (!bytes) {
+		failed(db, error ? error : -ENOMEM);
 		return (datum){NULL, 0};
 	}
 	if (item.size)
-		memcpy(buffer->bytes, item.bytes, item.size);
-	return (datum){buffer->bytes, (int)item.size};
+		memcpy(bytes, item.bytes, item.size);
+	*kept = bytes;
+	return (datum){bytes, (int)item.size};
 }
 
 datum dbm_fetch(DBM *db, datum key)

@@ -37,8 +37,7 @@ static int options_check(const struct chainhash_options *o)
 	if (o->split > CHAINHASH_SPLIT_BOTH)
 		return refuse(-EINVAL, "split %u: from 0 to 2", o->split);
 	if (o->byte_order && o->byte_order != 1234)
-		return refuse(-EINVAL,
-			      "byte order %u: 1234, that of all files on all machines, or 0",
+		return refuse(-EINVAL, "byte order %u: 1234, which all files have, or 0",
 			      o->byte_order);
 	return 0;
 }
@@ -152,7 +151,6 @@ static int open_writer(struct chainhash *t, int flags, const struct chainhash_op
 {
 	int error = flags & CHAINHASH_TRUNCATE ? -ENODATA : header_read(t);
 
-	t->store.writable = true;
 	/* It is to be emptied, or is new, or its maker came to its end before the first sync. */
 	if (error == -ENODATA && (flags & (CHAINHASH_TRUNCATE | CHAINHASH_CREATE)))
 		return make_empty(t, options);
@@ -290,10 +288,7 @@ int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t
 	t->store.tolerant = flags & CHAINHASH_DAMAGED;
 	t->operation = 1;
 	pool_reset(t);
-	if (path)
-		error = open_disk(t, path, flags, mode, options);
-	else
-		error = table_make(t, options);
+	error = path ? open_disk(t, path, flags, mode, options) : table_make(t, options);
 	if (error) {
 		if (!*chainhash_message())
 			refuse(error, "%s", strerror(-error));

@@ -333,7 +333,7 @@ int chainhash_put(struct chainhash *t, struct chainhash_item key, struct chainha
 	if (error)
 		return error;
 	record.big = key.size >= KEY_SIZE_INLINE ||
-		     item_size(key.size, data.size) > item_most(t->page_size);
+		     item_size(key.size, data.size) > t->page_size - index_size(1);
 	record.size = record.big ? STUB_SIZE : (u32)item_size(key.size, data.size);
 	operation_begin(t, true);
 	return store_record(t, &record, how);

@@ -163,8 +163,8 @@ static inline struct frame *frame_of(u8 *page)
 }
 
 struct pool {
-	struct frame
-		list; /* a ring: behind it are the newest and older ones, before it the oldest */
+	/* A ring: behind it are the newest and older ones, before it the oldest. */
+	struct frame list;
 	struct frame *empty;
 	u64 frames;	     /* in use */
 	struct bits changed; /* by logical page */
@@ -182,8 +182,8 @@ struct entry {
 struct level {
 	struct entry *entries;
 	u64 count, room;
-	struct bits
-		fresh; /* entries that changed since the last sync: their place is ours to write */
+	/* Entries that changed since the last sync: their place is ours to write. */
+	struct bits fresh;
 };
 
 /* A physical page that states from @sequence on have no use for; readers of older ones have. */
@@ -194,7 +194,7 @@ struct retired {
 
 struct store {
 	int descriptor;
-	bool writable, failed;
+	bool failed;
 	bool tolerant; /* what can't be read counts as @lost pages, and as empty (salvage.c) */
 	u64 lost;      /* or damaged */
 	bool torn;     /* the other header is neither whole nor unwritten */

@@ -44,9 +44,8 @@ int chainhash_histogram(struct chainhash *t, struct chainhash_histogram *found)
 
 			records += count;
 			for (u32 i = 0; i < count; i++)
-				found->big +=
-					item_read(chain.view.base, chain.view.size, i, &item) &&
-					!item.key;
+				if (item_read(chain.view.base, chain.view.size, i, &item))
+					found->big += !item.key;
 			found->page_bytes += chain.view.size;
 			found->overflow_records += chain.number ? count : 0;
 		}

@@ -98,12 +98,6 @@ static inline u32 index_size(u32 count)
 	return PAGE_HEAD + (count + 7) / 8 * GROUP;
 }
 
-/* The largest item that has a place on an otherwise empty page of this size. */
-static inline u32 item_most(u32 page_size)
-{
-	return page_size - PAGE_HEAD - GROUP;
-}
-
 /* Can the head be true? */
 static inline bool view_sound(const u8 *base, u32 size)
 {

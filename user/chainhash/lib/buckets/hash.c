@@ -183,9 +183,7 @@ int hash_check(struct chainhash *t, const struct chainhash_options *options)
 			      options->hash);
 	error = hash_use(t, options);
 	if (!error && check_value(t) != t->hash_check)
-		error = refuse(-EDOM,
-			       "hash function '%s' has another value now than when the file"
-			       " was made",
+		error = refuse(-EDOM, "hash function '%s' has other values now than in the file",
 			       name);
 	return error;
 }

@@ -13,10 +13,8 @@ int read_all(int descriptor, u8 *bytes, size_t size, u64 offset)
 
 		if (done < 0 && errno == EINTR)
 			continue;
-		if (done < 0)
-			return -errno;
-		if (!done)
-			return -EBADMSG;
+		if (done <= 0)
+			return done ? -errno : -EBADMSG;
 		bytes += done;
 		size -= (size_t)done;
 		offset += (u64)done;

@@ -8,10 +8,9 @@
 #define WRITER_PLACE ((off_t)1 << 62)
 #define READERS_PLACE (WRITER_PLACE + 1)
 
-/* @command is one of the open file's. */
+/* @command is one of the open file's; l_whence is SEEK_SET, 0. */
 static int lock_call(int descriptor, int command, struct flock *lock)
 {
-	lock->l_whence = SEEK_SET;
 	while (fcntl(descriptor, command, lock))
 		if (errno != EINTR)
 			return errno == EACCES ? -EAGAIN : -errno;

@@ -15,16 +15,14 @@ int map_open(struct chainhash *t)
 
 	if (size > SIZE_MAX)
 		return -ENOMEM;
+	/* It goes with the handle, or the next time it is opened anew. */
+	if (t->checksums)
+		t->map.checked = calloc(t->store.end, 1);
+	if (t->checksums && !t->map.checked)
+		return -ENOMEM;
 	bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, t->store.descriptor, 0);
 	if (bytes == MAP_FAILED)
 		return refuse(-errno, "the file cannot be mapped, only read by the pool");
-	if (t->checksums) {
-		t->map.checked = calloc(t->store.end, 1);
-		if (!t->map.checked) {
-			munmap(bytes, (size_t)size);
-			return -ENOMEM;
-		}
-	}
 	t->map.bytes = bytes;
 	t->map.size = (size_t)size;
 	return 0;

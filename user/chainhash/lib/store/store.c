@@ -215,10 +215,10 @@ int store_load(struct chainhash *t)
 		error = -ENOMEM;
 	else
 		error = load_levels(t, &used);
-	if (!error && store->writable)
+	if (!error && !t->read_only)
 		error = retire_rest(store, &used);
 	free(used.words);
-	if (!error && store->writable)
+	if (!error && !t->read_only)
 		error = store_reclaim(store);
 	return error;
 }
