@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.chainhash.package import SANITIZED, program, run
+from tests.chainhash.package import SANITIZED, TESTS, program, run
 
 WRAPPED = ("malloc", "calloc", "realloc", "open64", "fcntl64", "fsync", "syncfs")
 CHECKS = (
@@ -32,7 +32,8 @@ CHECKS = (
 
 @pytest.fixture(scope="module")
 def calls(sanitized):
-    return program(sanitized, "calls/calls", SANITIZED, "-Wl," + ",".join(f"--wrap={name}" for name in WRAPPED))
+    wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in WRAPPED)
+    return program(sanitized, "calls/calls", SANITIZED, wrapped, TESTS / "calls/handles.c")
 
 
 @pytest.mark.check

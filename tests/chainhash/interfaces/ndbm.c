@@ -142,7 +142,8 @@ static void check_exit(void)
 	dbm_close(db);
 }
 
-/* What a child would store or delete by its parent's database is refused, not dropped at its end. */
+/* What a child would store or delete by its parent's database is refused, not dropped at its end.
+ */
 static void check_child(void)
 {
 	DBM *db = dbm_open("shared", O_RDWR | O_CREAT, 0600);
