@@ -211,7 +211,7 @@ def test_a_repair_that_fails_leaves_nothing(plain, tmp_path):
 
 def test_help_that_nobody_gets(plain):
     for arguments in (["--help"], ["functions"]):
-        with open("/dev/full", "w") as full:
+        with Path("/dev/full").open("w") as full:
             command = [plain / "chainhash", *arguments]
             done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         assert done.returncode == 2 and "standard output: No space left" in done.stderr
