@@ -42,7 +42,7 @@
  * chainhash_abandon() gives the handle up in silence), or from a change for which memory has to be
  * made free. What the owner has synced since, or left by a refresh, is held for no process that
  * shares the handle: its gets may find what was written there later, which is -EBADMSG if pages
- * have checksums.
+ * have checksums. So a daemon opens its tables behind daemon(3).
  */
 #ifndef CHAINHASH_H
 #define CHAINHASH_H

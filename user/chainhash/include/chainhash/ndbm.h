@@ -14,7 +14,7 @@
  *	  stay with the state that they opened.
  *	- A forked child may fetch by its parent's handle as long as the parent changes nothing, but
  *	  neither store nor delete: EPERM. What it is to change it opens itself, when the parent
- *	  has closed it.
+ *	  has closed it: a daemon opens its database behind daemon(3), not before.
  *	- While firstkey and nextkey go over the keys, the key at hand may be deleted, or
  *	  stored again with no more data; longer data may have keys met twice or not at all.
  *	- Where NAME.pag cannot be opened, a NAME.dir that was made for it stays.
