@@ -3,8 +3,8 @@
  *
  * The running task is not on its queue. A task that becomes runnable goes to an idle CPU if there
  * is one, else to the CPU it ran on last. A CPU that has nothing to run takes a waiting task from
- * the longest queue, and so does one at the end of each time slice whose own queue is shorter: where
- * all CPUs are busy, tasks share them all.
+ * the longest queue, and so does one at the end of each time slice whose own queue is shorter:
+ * where all CPUs are busy, tasks share them all.
  *
  * Locks: run_queue->lock guards the queue and the state of tasks whose `cpu` it is; taken with
  * interrupts off, innermost of all locks, never two at once. It is released before the switch:

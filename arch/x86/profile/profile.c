@@ -10,8 +10,8 @@
  * off is found where it turns them on again. A stack deeper than DEPTH loses its outer end; one
  * that finds no room in the table is not counted, but among the samples.
  *
- * There is one timer, and who writes stops it first, so what it fills needs no lock; write_lock keeps
- * a second writer from starting it meanwhile.
+ * There is one timer, and who writes stops it first, so what it fills needs no lock; write_lock
+ * keeps a second writer from starting it meanwhile.
  */
 #include <arch/report.h>
 
