@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define STRANGER 1000
@@ -150,6 +151,14 @@ static void set_up(const char *folder)
 	must(directory = open("moved0/below", O_RDONLY | O_DIRECTORY), "moved0/below");
 }
 
+static time_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec;
+}
+
 int main(int argc, char **argv)
 {
 	pid_t children[WORKERS];
@@ -168,10 +177,8 @@ int main(int argc, char **argv)
 				done[i]++;
 			}
 	}
-	for (int left = atoi(argv[2]) * 10; left && !result; left--) {
-		usleep(100000);
+	for (time_t end = now() + atoi(argv[2]); now() < end && !result; usleep(100000))
 		result = waitpid(-1, &status, WNOHANG) != 0; /* nobody ends by himself */
-	}
 	for (unsigned i = 0; i < WORKERS; i++)
 		kill(children[i], SIGKILL);
 	while (wait(&status) > 0)
