@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from lab.report.figures import Buckets, Chains, Curve, Fault, Misses, Point, Sensitivity
-from lab.report.numbers import Ratio, Run, Sample, ratio, sample
+from lab.report.numbers import Ratio, Run, Sample, as_printed, ratio, sample
 from lab.report.verdicts import Claim, Verdict, Word, judge
 from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, Variant
 from lab.sweep.measures import value
@@ -267,7 +267,7 @@ def _table(section: Section, measure: Measure) -> Table:
             ours, missing = _ours(section, measure, kernel.name, place)
             paper = _paper(section, measure, kernel, place)
             is_reference = kernel.name == experiment.reference
-            paper_ratio = _as_printed(paper, paper_reference, measure.digit, experiment.smallest)
+            paper_ratio = as_printed(paper, paper_reference, measure.digit, experiment.smallest)
             if is_reference and paper_ratio:
                 paper_ratio = Ratio(1.0, 1.0, 1.0)
             rows.append(
@@ -302,7 +302,7 @@ def _with_verdicts(rows: list[Row], experiment: Experiment, measure: Measure) ->
             references.get(row.place),
             row.paper_ratio,
             resolution=measure.resolution,
-            noise=experiment.noise_at(row.place.name) or _tolerated(row.paper_ratio, experiment.tolerance),
+            noise=experiment.noise_at(row.place.name, row.paper_ratio and row.paper_ratio.value),
             missing=row.missing,
             name=_name(row),
         )
@@ -310,23 +310,6 @@ def _with_verdicts(rows: list[Row], experiment: Experiment, measure: Measure) ->
     ]
     found = dict(zip(map(id, compared), judge(claims, experiment.smallest, measure.builds), strict=True))
     return [replace(row, verdict=found.get(id(row))) for row in rows]
-
-
-def _as_printed(a: Sample | None, b: Sample | None, digit: float, smallest: float) -> Ratio | None:
-    """The paper's ratio. Of means without deviations, printed to @digit: with what they may have been before they were
-    rounded as its interval, or as far as @smallest counts, whichever is wider."""
-    found = ratio(a, b)
-    if not found or not a or not b or not digit or found.low is not None:
-        return found
-    half = digit / 2
-    low, high = (a.mean - half) / (b.mean + half), (a.mean + half) / max(b.mean - half, half / 1000)
-    return replace(found, low=min(low, found.value / (1 + smallest)), high=max(high, found.value * (1 + smallest)))
-
-
-def _tolerated(paper: Ratio | None, tolerance: float) -> str:
-    if not tolerance or not paper or abs(paper.value - 1) > tolerance:
-        return ""
-    return f"the paper calls a difference of up to {tolerance:.0%} variability"
 
 
 def _is_without(section: Section, measure: Measure, place: Place) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import covariance, fmean, variance
 
 CONFIDENCE = 0.95
@@ -96,6 +96,17 @@ def ratio(a: Sample | None, b: Sample | None, confidence: float = CONFIDENCE) ->
     paired, common = _common(a, b)
     freedom = _freedom(a, b, value, paired)
     return _fieller(a, b, value, common, student(freedom, confidence), paired)
+
+
+def as_printed(a: Sample | None, b: Sample | None, digit: float, smallest: float) -> Ratio | None:
+    """A paper's ratio. Of means without deviations, printed to @digit: with what they may have been before they were rounded as
+    its interval, or as far as @smallest counts, whichever is wider."""
+    found = ratio(a, b)
+    if not found or not a or not b or not digit or found.low is not None:
+        return found
+    half = digit / 2
+    low, high = (a.mean - half) / (b.mean + half), (a.mean + half) / max(b.mean - half, half / 1000)
+    return replace(found, low=min(low, found.value / (1 + smallest)), high=max(high, found.value * (1 + smallest)))
 
 
 def _common(a: Sample, b: Sample) -> tuple[bool, float]:

@@ -333,8 +333,12 @@ class Experiment(Part):
     figure: list[Figure] = []
     expects: Annotated[list[Expects], Field(alias="expect")] = []
 
-    def noise_at(self, place: str) -> str:
-        return self.noise if isinstance(self.noise, str) else self.noise.get(place, "")
+    def noise_at(self, place: str, ratio: float | None) -> str:
+        """Why the paper's @ratio at a workload or case is noise, as the paper has it; "": it is none."""
+        told = self.noise if isinstance(self.noise, str) else self.noise.get(place, "")
+        if not told and ratio is not None and self.tolerance and abs(ratio - 1) <= self.tolerance:
+            return f"the paper calls a difference of up to {self.tolerance:.0%} variability"
+        return told
 
     @property
     def expect(self) -> list[Expect]:

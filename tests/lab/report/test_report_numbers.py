@@ -7,7 +7,9 @@ import math
 import pytest
 
 from lab.build.setup import need_lab
-from lab.report.numbers import Ratio, Run, Sample, equality_p, identical_distance, ratio, sample, student
+from lab.report.numbers import Ratio, Run, Sample, as_printed, equality_p, identical_distance, ratio, sample, student
+from lab.sweep.experiment import load
+from lab.sweep.toml.files import find
 
 need_lab()
 
@@ -163,3 +165,22 @@ def test_how_far_identical_kernels_may_lie():
     one = of(98.0, 99.0, 100.0, 101.0, 102.0)
     assert identical_distance(one, 0.95) == pytest.approx(2.306 * math.sqrt(2 * 2.5 / 5) / 100, rel=1e-3)
     assert identical_distance(of(5.0), 0.95) == math.inf
+
+
+def test_a_papers_last_digit_is_not_exact():
+    """0.2 and 0.4 may have been 0.25 and 0.35; where there are deviations, they say how sure it is."""
+    a, b = Sample(0.2, None, None), Sample(0.4, None, None)
+    found = as_printed(a, b, 0.1, 0.02)
+    assert found and found.value == 0.5
+    assert (found.low, found.high) == (pytest.approx(0.15 / 0.45), pytest.approx(0.25 / 0.35))
+    wide = as_printed(Sample(99.6, None, None), Sample(90.4, None, None), 0.1, 0.02)
+    assert wide and wide.high == pytest.approx(99.6 / 90.4 * 1.02), "no narrower than what counts"
+    told = Sample(0.2, 0.01, 5), Sample(0.4, 0.01, 5)
+    assert as_printed(*told, 0.1, 0.02) == ratio(*told) and as_printed(a, b, 0, 0.02) == ratio(a, b)
+
+
+def test_what_a_paper_calls_noise_is_so_where_it_says_so():
+    sdet, memory = load(find("santos-sdet")), load(find("seltzer-memory"))
+    assert "up to 3% variability" in sdet.noise_at("64 threads", 1.0111) == sdet.noise_at("128 threads", 0.979)
+    assert not sdet.noise_at("16 threads", 1.053) and not sdet.noise_at("1 thread", None)
+    assert "uninteresting" in memory.noise_at("passwd memory", 1.33) and not memory.noise_at("dictionary memory", 1.001)
