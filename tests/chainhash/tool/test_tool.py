@@ -76,9 +76,8 @@ def test_tuning_that_is_ended_leaves_nothing(plain, tmp_path, number):
     folder = tmp_path / "folder"
     folder.mkdir()
     tuning = subprocess.Popen([plain / "chainhash", "tune", tmp_path / "t"], env={**os.environ, "TMPDIR": str(folder)})
-    while not has_nameless_below(
-        tuning.pid, folder
-    ):  # the table to measure with is not yet made, or has its name still, which a kill leaves
+    # Until the table to measure with is made, and its name gone, which a kill would leave.
+    while not has_nameless_below(tuning.pid, folder):
         assert tuning.poll() is None
     tuning.send_signal(number)
     assert tuning.wait() == -number
