@@ -302,7 +302,7 @@ def _with_verdicts(rows: list[Row], experiment: Experiment, measure: Measure) ->
             references.get(row.place),
             row.paper_ratio,
             resolution=measure.resolution,
-            noise=experiment.noise_at(row.place.name, row.paper_ratio and row.paper_ratio.value),
+            noise=experiment.noise_at(row.place.name, row.paper_ratio.value if row.paper_ratio else None),
             missing=row.missing,
             name=_name(row),
         )
