@@ -322,8 +322,8 @@ class Experiment(Part):
     printed: bool = False  # the page also has the text's table as it is printed: values, and percent that are saved
     whole: bool = False  # the reduced size is the paper's whole load, too: it is judged
     smallest: Annotated[Number, Field(ge=0)] = 0  # the least distance of a ratio from 1 that counts as an effect
-    # Where the paper says that what its rows differ by is noise, or those of a workload or case: they are left open.
-    noise: str | dict[Name, str] = ""
+    # Why, as the paper says, what its rows differ by is noise, or which workloads' or cases' is: they are left open.
+    noise: str | dict[str, list[Name]] = ""
     tolerance: Annotated[Number, Field(ge=0)] = 0  # where it says so of those that differ by no more than this
     machine: FullMachine = FullMachine()
     kernel: Annotated[list[Kernel], Field(min_length=1)]
@@ -335,7 +335,11 @@ class Experiment(Part):
 
     def noise_at(self, place: str, ratio: float | None) -> str:
         """Why the paper's @ratio at a workload or case is noise, as the paper has it; "": it is none."""
-        told = self.noise if isinstance(self.noise, str) else self.noise.get(place, "")
+        told = (
+            self.noise
+            if isinstance(self.noise, str)
+            else next((why for why, of in self.noise.items() if place in of), "")
+        )
         if not told and ratio is not None and self.tolerance and abs(ratio - 1) <= self.tolerance:
             return f"the paper calls a difference of up to {self.tolerance:.0%} variability"
         return told
