@@ -41,7 +41,7 @@ def make_report(
 @with_request
 def reproduce(
     request: Any,
-    group: Annotated[str, typer.Argument(metavar="lever|santos|seltzer|tsai|all", help="Whose tables and histograms.")],
+    group: Annotated[str, typer.Argument(metavar="lever|santos|seltzer|tsai|all|...", help="Whose tables and histograms; lever-tables, tsai-tables or tsai-figures: only those; or one experiment.")],
     full: Full = False,
     report: Annotated[Path | None, typer.Option("--report", metavar="DIR", help="Where the report goes; build/report/GROUP without it.")] = None,
 ) -> None:  # fmt: skip
@@ -65,5 +65,5 @@ def keep(
     from lab.kept.keep import keep as keep_cells
     from lab.report.reproduce import GROUPS, group
 
-    names = [name for one in experiment for name in (group(one) if one in GROUPS else [one])]
+    names = [name for one in experiment for name in (group(one, full=True) if one in GROUPS else [one])]
     finish(keep_cells(list(dict.fromkeys(names)), results))

@@ -13,18 +13,32 @@ from lab.report.command import gather, report
 from lab.sweep.command import Request, sweep
 from lab.sweep.toml.files import FOLDER, like_of
 
-GROUPS = ("lever", "santos", "seltzer", "tsai", "all")
+# What the names of a group's experiments begin with.
+GROUPS = {
+    "lever": "lever-",
+    "lever-tables": "lever-table",
+    "santos": "santos-",
+    "seltzer": "seltzer-",
+    "tsai": "tsai-",
+    "tsai-tables": "tsai-table",
+    "tsai-figures": "tsai-figure",
+    "all": "",
+}
 
 
 def group(name: str, full: bool = False) -> list[str]:
-    """The names of a group's experiments: those whose file's name begins with the group's. What is only another experiment
-    on another machine takes too long for a demonstration, and belongs to it with @full."""
+    """The names of a group's experiments, or the one experiment that is called so. What is only another experiment on
+    another machine takes too long for a demonstration, and belongs to its group with @full."""
+    if (FOLDER / f"{name}.toml").exists():
+        return [name]
     if name not in GROUPS:
-        raise LabError(f"nothing to reproduce is called '{name}'. There are: {', '.join(GROUPS)}")
-    files = [path for path in sorted(FOLDER.glob("*.toml")) if name == "all" or path.stem.startswith(f"{name}-")]
+        raise LabError(
+            f"nothing to reproduce is called '{name}'. There are: {', '.join(GROUPS)}, and each file of experiments/"
+        )
+    files = [path for path in sorted(FOLDER.glob("*.toml")) if path.stem.startswith(GROUPS[name])]
     found = [path.stem for path in files if full or not like_of(path)]
     if not found:
-        raise LabError(f"experiments/ has no {name}-*.toml")
+        raise LabError(f"experiments/ has no {GROUPS[name]}*.toml")
     return found
 
 

@@ -218,6 +218,14 @@ def test_the_papers_experiments_are_right(monkeypatch):
 def test_a_group_that_is_not_there():
     assert "lever-table3" in group("lever") and set(group("lever")) <= set(group("all"))
     with pytest.raises(
-        LabError, match="nothing to reproduce is called 'levers'. There are: lever, santos, seltzer, tsai, all"
+        LabError,
+        match="nothing to reproduce is called 'levers'. There are: lever, lever-tables, santos, .*, all, and each",
     ):
         group("levers")
+
+
+def test_a_papers_tables_alone_and_one_experiment_alone():
+    assert group("lever-tables") == [f"lever-table{number}" for number in range(1, 7)]
+    assert "lever-table2-4" in group("lever-tables", full=True)  # another machine's: with --full alone
+    assert group("tsai-figures") and not set(group("tsai-figures")) & set(group("tsai-tables"))
+    assert group("lever-table3") == ["lever-table3"] and group("lever-table2-4") == ["lever-table2-4"]
