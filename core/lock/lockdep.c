@@ -119,6 +119,8 @@ void lockdep_acquire(const void *lock, u16 class, unsigned level, enum lock_wait
 			report("a lock is taken by its holder", key, here);
 		if (other->key == key)
 			report("two locks of one class and level are held", key, here);
+		if (class_use[class] & USED_IRQS_ON && class_use[other->key / LEVELS] & USED_IN_IRQ)
+			report("an interrupt of its holder may wait for who takes it", key, here);
 		if (!test_bit((unsigned long)other->key * KEYS + key, known_edges))
 			add_edge(other, key, here);
 	}

@@ -35,6 +35,12 @@ void text_write(struct text *text, const char *bytes, size_t length)
 	text->length += length;
 }
 
+void text_escaped(struct text *text, const char *string, const char *special)
+{
+	for (; *string; string++)
+		text_printf(text, strchr(special, *string) ? "\\%03o" : "%c", *string);
+}
+
 void text_printf(struct text *text, const char *format, ...)
 {
 	size_t length = 100; /* at first, what most lines have */

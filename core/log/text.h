@@ -18,4 +18,6 @@ struct text {	    /* all zero: empty */
 bool text_reserve(struct text *text, size_t more);
 /* Append. May allocate, and so sleep. */
 void text_write(struct text *text, const char *bytes, size_t length);
+/* ... @string, its @special characters as \ and three octal digits, as /proc has them in names. */
+void text_escaped(struct text *text, const char *string, const char *special);
 void text_printf(struct text *text, const char *format, ...) __printf(2, 3);

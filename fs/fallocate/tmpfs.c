@@ -37,7 +37,7 @@ int tmpfs_fallocate(struct inode *inode, int mode, loff_t offset, loff_t length)
 	if (punch)
 		truncate_inode_pages(&inode->data, start, end);
 	else if (error && end > (u64)inode->data.size) /* before that it may be in use already */
-		truncate_inode_pages(&inode->data, max(start, (u64)inode->data.size), end);
+		truncate_inode_pages(&inode->data, max(start, (u64)inode->data.size), FILE_END);
 	TRY(error);
 	if (!(mode & FALLOC_FL_KEEP_SIZE) && (loff_t)end > inode->data.size)
 		inode->data.size = (loff_t)end;

@@ -73,11 +73,10 @@ void proc_register_kernel(const struct proc_node *nodes); /* in /proc/sys/kernel
 void proc_append(struct proc_node *list, unsigned room, const struct proc_node *nodes);
 void proc_init(void); /* the files of system.c */
 
-/* Append @path as current sees it. procfs.c */
-void proc_show_path(struct text *out, const struct path *path);
+/* Append @path as current sees it, its @special characters as text_escaped() has them. procfs.c */
+void proc_show_path(struct text *out, const struct path *path, const char *special);
 /* The mounts that process entry->pid sees; as mountinfo has them if the node has data. system.c */
 void proc_mounts_show(struct text *out, const struct proc_entry *entry);
-
 
 /* Times are told in these. */
 #define USER_HZ 100

@@ -185,7 +185,7 @@ static int proc_iterate(struct file *file, struct dir_context *context)
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-void proc_show_path(struct text *out, const struct path *path)
+void proc_show_path(struct text *out, const struct path *path, const char *special)
 {
 	char *buffer __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL);
 	struct path root __free(path) = {0};
@@ -197,7 +197,7 @@ void proc_show_path(struct text *out, const struct path *path)
 	if (IS_ERR(text))
 		out->error = (int)PTR_ERR(text);
 	else
-		text_write(out, text, strlen(text));
+		text_escaped(out, text, special);
 }
 
 static int proc_jump(struct inode *inode, struct path *path)
@@ -217,7 +217,7 @@ static char *proc_get_link(struct inode *inode)
 	if (entry.node->show)
 		entry.node->show(&text, &entry);
 	else if (!(text.error = proc_jump(inode, &path)))
-		proc_show_path(&text, &path);
+		proc_show_path(&text, &path, "");
 	text_write(&text, "\0\0\0\0\0\0\0\0", 9); /* the end, and 8 bytes more */
 	if (text.error) {
 		kfree(text.data);

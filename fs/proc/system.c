@@ -102,6 +102,12 @@ static const struct {
 	{SB_NOATIME, "noatime"}, {SB_NODIRATIME, "nodiratime"}, {MS_RELATIME, "relatime"},
 };
 
+static void print_field(struct text *out, const char *name)
+{
+	text_escaped(out, name, " \t\n\\");
+	text_write(out, " ", 1);
+}
+
 /* @buffer: two pages. @details: as mountinfo has them. */
 static void mount_line(struct text *out, struct mount *mount, const struct path *root,
 		       char *buffer, bool details)
@@ -118,19 +124,23 @@ static void mount_line(struct text *out, struct mount *mount, const struct path 
 	if (IS_ERR(at) || IS_ERR(from) || *at != '/')
 		return; /* outside the process's root */
 	if (details)
-		text_printf(out, "%d %d %u:%u %s %s ", mount->id, mount->parent->id,
-			    MAJOR(sb->dev), MINOR(sb->dev), from, at);
-	else
-		text_printf(out, "%s %s %s ", mount->device_name, at, sb->type->name);
+		text_printf(out, "%d %d %u:%u ", mount->id, mount->parent->id, MAJOR(sb->dev),
+			    MINOR(sb->dev));
+	print_field(out, details ? from : mount->device_name);
+	print_field(out, at);
+	if (!details)
+		print_field(out, sb->type->name);
 	text_printf(out, "%s", flags & SB_RDONLY ? "ro" : "rw");
 	for (unsigned i = 0; i < ARRAY_SIZE(mount_options); i++)
 		if (flags & mount_options[i].flag)
 			text_printf(out, ",%s", mount_options[i].name);
-	if (details)
-		text_printf(out, " - %s %s %s\n", sb->type->name, mount->device_name,
-			    sb->flags & SB_RDONLY ? "ro" : "rw");
-	else
+	if (!details) {
 		text_printf(out, " 0 0\n");
+		return;
+	}
+	text_printf(out, " - %s ", sb->type->name);
+	print_field(out, mount->device_name);
+	text_printf(out, "%s\n", sb->flags & SB_RDONLY ? "ro" : "rw");
 }
 
 void proc_mounts_show(struct text *out, const struct proc_entry *entry)

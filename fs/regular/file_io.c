@@ -277,7 +277,8 @@ static __always_inline ssize_t write_page(struct inode *inode, struct io *io, lo
 		moved = io_get(io, to, n);
 		current->pagefault_disabled = false;
 		if (unlikely(moved < n) && !page_uptodate(page)) {
-			memset(to + moved, 0, n - moved);
+			if (!page->buffers) /* else write_end zeroes the new ones, and only those */
+				memset(to + moved, 0, n - moved);
 			io_retreat(io, moved);
 			moved = 0;
 		}
@@ -368,10 +369,7 @@ ssize_t page_cache_write(struct file *file, struct io *io, loff_t *position)
 	*position = at + result;
 	if (inode->data.ops->writepage)
 		balance_dirty();
-	if (unlikely(file->flags & O_DSYNC) && file->fop->fsync) {
-		bool data_only = !(file->flags & O_SYNC & ~O_DSYNC);
-
-		TRY(file->fop->fsync(file, data_only));
-	}
+	if (unlikely(file->flags & O_DSYNC) && file->fop->fsync)
+		TRY(vfs_fsync(file, !(file->flags & O_SYNC & ~O_DSYNC)));
 	return result;
 }

@@ -182,7 +182,7 @@ static void swap_line(struct text *out, const struct swap_file *swap)
 	size_t begin = out->length, length;
 	int gap = 1;
 
-	proc_show_path(out, &swap->file->path);
+	proc_show_path(out, &swap->file->path, " \t\n\\");
 	length = out->length - begin;
 	if (length < PATH_WIDTH)
 		gap = (int)(PATH_WIDTH - length);

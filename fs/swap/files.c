@@ -150,7 +150,7 @@ static s64 pages_of(struct swap_file *swap)
 		swap->device = inode->bdev;
 		return (s64)(swap->device->sectors / SECTORS_PER_PAGE);
 	}
-	if (!S_ISREG(inode->mode) || !inode->data.ops->get_block)
+	if (!S_ISREG(inode->mode) || !inode->sb->bdev)
 		return -EINVAL;
 	swap->device = inode->sb->bdev;
 	return (s64)((u64)inode->data.size / PAGE_SIZE);

@@ -29,10 +29,11 @@ void proc_register(const struct proc_node *nodes)
 	(void)nodes;
 }
 
-void proc_show_path(struct text *out, const struct path *path)
+void proc_show_path(struct text *out, const struct path *path, const char *special)
 {
 	(void)out;
 	(void)path;
+	(void)special;
 }
 
 void hosted_init(unsigned megabytes)

@@ -180,7 +180,7 @@ static struct file *write_whole(const char *path, char data[4096])
 
 /* Whoever notices that a write has failed, all who had the file open then are told of it by their
  * next fsync, each once; or if nobody had, who opens it next. Who opens a file whose failure was
- * told, and who has another file, is told nothing. */
+ * told, and who has another file, is told nothing. A write with O_DSYNC is told as an fsync is. */
 static void each_is_told(void (*notice)(void))
 {
 	char data[4096] = "bytes that do not reach the disk", other[4096] = "bytes that do";
@@ -190,6 +190,9 @@ static void each_is_told(void (*notice)(void))
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
 	struct file *first = write_whole("/mnt/file", data), *second, *third;
 	struct file *well = write_whole("/mnt/well", other);
+	struct file *safe = open_path("/mnt/file", O_RDWR | O_DSYNC, 0);
+	struct io io = {data, sizeof(data), IO_KERNEL, 0};
+	loff_t position = 0;
 
 	CHECK_EQUAL(vfs_fsync(first, false), 0);
 	CHECK_EQUAL(vfs_fsync(well, false), 0);
@@ -198,6 +201,7 @@ static void each_is_told(void (*notice)(void))
 	notice();
 	sequence_disk.fail_sector = ~0ull;
 	second = open_path("/mnt/file", O_RDWR, 0); /* nobody was told yet */
+	CHECK_EQUAL(vfs_write(safe, &io, &position), -EIO);
 	CHECK_EQUAL(vfs_fsync(first, false), -EIO);
 	CHECK_EQUAL(vfs_fsync(first, false), 0);
 	third = open_path("/mnt/file", O_RDWR, 0);
@@ -208,6 +212,7 @@ static void each_is_told(void (*notice)(void))
 	fput(first);
 	fput(second);
 	fput(third);
+	fput(safe);
 	fput(well);
 	CHECK_EQUAL(umount_disk(), 0);
 	leak_check();

@@ -104,6 +104,19 @@ static void in_interrupts(void)
 	spin_lock(&spin_a);
 }
 
+/* Who holds spin_b may be interrupted, and the interrupt wait for spin_a, which we hold. */
+static void under_what_interrupts_take(void)
+{
+	lockdep_irq(1);
+	spin_lock(&spin_a);
+	spin_unlock(&spin_a);
+	lockdep_irq(-1);
+	spin_lock(&spin_b);
+	spin_unlock(&spin_b);
+	guard(spinlock_irqsave, &spin_a);
+	spin_lock(&spin_b);
+}
+
 TEST(locks_misused)
 {
 	hosted_init(16);
@@ -115,6 +128,7 @@ TEST(locks_misused)
 	panics(not_held, "does not hold it: spin_a");
 	panics(left_held, "with a lock held");
 	panics(in_interrupts, "elsewhere with interrupts enabled: spin_a");
+	panics(under_what_interrupts_take, "may wait for who takes it: spin_b");
 }
 
 #endif /* CONFIG_DEBUG */

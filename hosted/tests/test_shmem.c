@@ -146,6 +146,21 @@ TEST(shmem_failed_reads)
 	end();
 }
 
+/* What a failed read leaves in the page cache is not in the way of a swapoff when the disk is well. */
+TEST(shmem_off_after_failed_reads)
+{
+	begin();
+	fill(6);
+	CHECK_EQUAL(swap_out(PAGES), PAGES);
+	disk.fail_one_in = 1;
+	CHECK_EQUAL(check(6), PAGES);
+	disk.fail_one_in = 0;
+	CHECK_EQUAL(sys_swapoff("/swap"), 0);
+	CHECK_EQUAL(check(6), 0);
+	CHECK_EQUAL(sys_swapon("/swap", 0), 0);
+	end();
+}
+
 TEST(shmem_no_memory)
 {
 	begin();

@@ -106,7 +106,9 @@ u8 *program_byte(struct program *program, u64 address)
 	const pte_t *slot;
 
 	for (;;) {
+		spin_lock(&program->mm->page_table_lock);
 		slot = mmu_slot(&program->mm->mmu, address, MMU_FIND);
+		spin_unlock(&program->mm->page_table_lock);
 		if (slot && pte_present(*slot) && pte_write(*slot))
 			break;
 		if (mm_fault(program->mm, address, FAULT_WRITE))
@@ -340,7 +342,6 @@ static void begin_new_program(struct program *program)
 	spin_unlock_irq(&process_lock);
 	mmu_switch(&new->mmu);
 	swap_mm_add(new);
-	task->clear_child_tid = NULL;
 	if (old)
 		mm_put(old);
 	put_cred(old_cred);

@@ -217,7 +217,7 @@ static bool give_up_lock(u64 link, s64 offset, enum lock_state state)
 	return true;
 }
 
-void futex_end_thread(void)
+static void give_up_locks(void)
 {
 	u64 head = current->robust_list, link, next;
 	struct robust_list_head list;
@@ -236,6 +236,18 @@ void futex_end_thread(void)
 	}
 	if (list.pending & ~1ULL)
 		give_up_lock(list.pending, list.offset, PENDING);
+}
+
+void futex_end_thread(void)
+{
+	struct task *task = current;
+	u32 *address = (u32 *)task->clear_child_tid;
+
+	give_up_locks();
+	task->clear_child_tid = NULL;
+	/* of use only if somebody is there to look at it */
+	if (address && task->mm && atomic_read(&task->mm->users) > 1 && !put_user(0u, address))
+		futex_wake_one(address);
 }
 
 /* The list itself is looked at when the thread ends. */

@@ -105,7 +105,6 @@ void process_exit(int code)
 	struct task *task = current;
 	struct process *process = task->process;
 	struct process_parts parts = {task->mm, task->files, task->fs};
-	u32 *address = (u32 *)task->clear_child_tid;
 	bool last = atomic_dec_and_test(&process->live);
 
 	if (unlikely(tracing) && process != init_process)
@@ -116,9 +115,6 @@ void process_exit(int code)
 		      code & 0x7f, code >> 8);
 	}
 	futex_end_thread();
-	/* of use only if somebody is there to look at it */
-	if (address && task->mm && atomic_read(&task->mm->users) > 1 && !put_user(0u, address))
-		futex_wake_one(address);
 	if (last) {
 		itimer_cancel(process);
 		if (READ_ONCE(undo_semaphores))

@@ -244,7 +244,8 @@ void process_parts_put(struct process_parts *parts);
 
 /* futex.c */
 void futex_wake_one(u32 *address);
-/* what current holds of the futexes on its robust list is marked, waiters woken */
+/* what current holds of the futexes on its robust list is marked, waiters woken; so are those who
+ * wait for its end (CLONE_CHILD_CLEARTID), if its memory has other users */
 void futex_end_thread(void);
 
 /* init.c. Boot: make process 1, which mounts the root file system and runs the first program. */

@@ -26,10 +26,10 @@ s64 sys_setpriority(int which, int who, int nice)
 	nice = max(min(nice, 19), -20);
 	guard(spinlock_irq, &process_lock);
 	struct process *process = TRY_PTR(whose_priority(which, who));
-	uid_t uid = process_cred(process)->uid;
+	const struct cred *theirs = process_cred(process);
 	struct task *task;
 
-	if (!capable(mine) && uid != mine->uid && uid != mine->euid)
+	if (!capable(mine) && theirs->uid != mine->euid && theirs->euid != mine->euid)
 		return -EPERM;
 	if (nice < process->nice && !capable(mine))
 		return -EACCES;

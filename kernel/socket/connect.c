@@ -166,6 +166,7 @@ s64 sys_accept4(int number, void *to, int *length, int flags)
 				!list_empty(&socket->connections) || !takes_connections(socket),
 				deadline));
 	}
+	child->flags[SO_PASSCRED] = READ_ONCE(socket->flags[SO_PASSCRED]);
 	WRITE_ONCE(child->has_file, true);
 	file->private = child;
 	struct socket *peer __free(socket) = peer_of(child);

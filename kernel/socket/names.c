@@ -199,9 +199,8 @@ s64 sys_bind(int number, const void *from, int length)
 int socket_name(const struct socket *socket, void *to, int *length)
 {
 	static const struct address nameless = {.family = AF_UNIX, .length = SUN_FAMILY};
-	const struct address *address = smp_load_acquire(&socket->address);
 
-	return address_write(address ? address : &nameless, to, length);
+	return address_write(smp_load_acquire(&socket->address) ?: &nameless, to, length);
 }
 
 s64 sys_getsockname(int number, void *to, int *length)

@@ -102,14 +102,13 @@ static ssize_t tty_write(struct file *file, struct io *io, loff_t *position)
 
 	if (L_FLAG(TOSTOP))
 		TRY(tty_check_background(SIGTTOU));
-	if (file->flags & O_NONBLOCK && tty.stopped)
-		return -EAGAIN;
-	TRY(wait_event_interruptible(tty_wait, !xchg(&writing, true)));
+	TRY(file_wait(file, tty_wait, !xchg(&writing, true)));
 	while (io->length && !error) {
 		char chunk[CHUNK];
 
 		cond_resched();
-		error = wait_event_interruptible(tty_wait, !tty.stopped);
+		error = signal_pending(current) ? -ERESTARTSYS
+						: file_wait(file, tty_wait, !tty.stopped);
 		if (error)
 			break;
 		size_t n = io_get(io, chunk, min_t(size_t, io->length, CHUNK));
@@ -125,10 +124,11 @@ static ssize_t tty_write(struct file *file, struct io *io, loff_t *position)
 
 static unsigned tty_poll(struct file *file, struct poll_table *table)
 {
-	unsigned events = 0;
+	bool counted = !L_FLAG(ICANON) && !tty.termios.c_cc[VTIME];
+	unsigned events = 0, least = counted ? max_t(u8, tty.termios.c_cc[VMIN], 1) : 1;
 
 	poll_wait(file, &tty_wait, table);
-	if (readable())
+	if (READ_ONCE(tty.canonical) - READ_ONCE(tty.tail) >= least)
 		events |= POLLIN | POLLRDNORM;
 	if (!tty.stopped)
 		events |= POLLOUT | POLLWRNORM;

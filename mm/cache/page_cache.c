@@ -391,8 +391,6 @@ void truncate_inode_pages(struct address_space *mapping, u64 start, u64 end)
 
 	if (any && !list_empty(&mapping->vmas))
 		mm_unmap_file(mapping, first, behind - 1, what);
-	if (!READ_ONCE(mapping->nr_pages))
-		return;
 	if (head)
 		truncate_part(mapping, first - 1, head, in_one ? tail : PAGE_SIZE);
 	if (tail && !in_one)

@@ -263,7 +263,7 @@ s64 sys_madvise(u64 address, u64 length, u32 advice)
 		return -EINVAL;
 	guard(read, &mm->lock);
 	for_each_area (vma, mm, address, end) {
-		if (advice != MADV_DONTNEED)
+		if (advice != MADV_DONTNEED || !length)
 			continue;
 		if (swap_area_locked(vma))
 			return -EINVAL;

@@ -255,8 +255,8 @@ static void put_in_place(struct page *page, u64 entry, u32 bucket)
 		slot = slot->next;
 	if (slot)
 		there = add_to_page_cache(page, slot->mapping, slot->index);
-	if (there)
-		put_page(there);
+	if (there) /* what a failed read left there goes, and the next look at the slot succeeds */
+		drop_unused_page(there);
 	if (!slot || there)
 		return;
 	set_bit(PG_dirty, &page->flags);

@@ -29,14 +29,13 @@ static void print_registers(const struct registers *registers)
 	printk(KERN_EMERG "  cr2 %016llx   cr3 %016llx\n", read_cr(2), read_cr(3));
 }
 
-/* Could @address be on a stack: this task's, or in RAM in the direct map or the image's data, as
- * those of exceptions are? */
-static bool readable(u64 address)
+/* Are @size bytes at @address on a stack: this task's, or this CPU's of exceptions? A program may
+ * have put anything into rbp. */
+static bool readable(u64 address, u64 size)
 {
-	return !(address & 7) && !is_below_stack(address) &&
-	       (address - (u64)(uintptr_t)current->kernel_stack < KERNEL_STACK_SIZE ||
-		address - DIRECT_MAP_BASE < boot_info.max_phys ||
-		address - (u64)(uintptr_t)data_start < (u64)(kernel_end - data_start));
+	return !(address & 7) &&
+	       (address - (u64)current->kernel_stack <= KERNEL_STACK_SIZE - size ||
+		address - (u64)this_cpu()->exception_stacks <= EXCEPTION_STACKS * PAGE_SIZE - size);
 }
 
 u64 arch_caller(u64 *frame)
@@ -44,7 +43,7 @@ u64 arch_caller(u64 *frame)
 	const u64 *words = (const u64 *)(uintptr_t)(*frame & ~1UL);
 	const struct registers *saved = (const void *)words;
 
-	if (!*frame || !readable(*frame & ~1UL))
+	if (!readable(*frame & ~1UL, *frame & 1 ? sizeof(*saved) : 2 * sizeof(*words)))
 		return 0;
 	if (!(*frame & 1)) {
 		*frame = words[0];

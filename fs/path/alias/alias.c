@@ -35,10 +35,9 @@ void alias_keep(const struct lockless_walk *walk, const struct signature *target
 {
 	struct direct_alias *alias;
 
-	rcu_read_lock();
-	bool same = alias_tree() == walk->direct.tree;
-	rcu_read_unlock();
-	if (!walk->direct.tree || !same)
+	/* the root in between, too, to which ".." and absolute links lead */
+	if (!walk->direct.tree ||
+	    read_seqcount_retry(&current->fs->sequence, walk->direct.fs_sequence))
 		return;
 	alias = kmem_cache_alloc(alias_slab, GFP_KERNEL | GFP_NOWARN);
 	if (!alias)

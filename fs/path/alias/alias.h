@@ -104,6 +104,7 @@ static inline enum direct_result alias_arrive(struct lockless_walk *walk,
 /* Nothing was found by one: what alias_keep() wants to know of @walk is written down. */
 static inline void alias_attempt(struct lockless_walk *walk)
 {
+	walk->direct.fs_sequence = read_seqcount_begin(&current->fs->sequence);
 	walk->direct.tree = alias_tree();
 }
 

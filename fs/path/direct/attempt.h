@@ -8,7 +8,8 @@
 struct direct_attempt {
 	bool tried;
 #ifdef CONFIG_DCACHE_SYMLINK_ALIAS
-	const struct mount *tree; /* alias_tree() then */
+	const struct mount *tree; /* alias_tree() then, and ... */
+	u32 fs_sequence;	  /* ... current->fs's */
 #endif
 	const char *hinted; /* the text, if it is not tried, since from's hint says that walking it
 			     * takes fewer steps; or NULL */

@@ -20,7 +20,8 @@ bool prefix_find_further(u32 *set, u32 word)
 	return false;
 }
 
-/* All caches, whose credentials have not been freed; and cred->prefix of these, but to read. */
+/* All caches, whose credentials have not been freed; and cred->prefix of these, but to read. Within
+ * process_lock, which interrupts take, when a process is forgotten. */
 static DEFINE_SPINLOCK(caches_lock);
 static LIST_HEAD(caches);
 
@@ -70,13 +71,10 @@ static void new_cache(struct cred *cred, u64 version)
 	cache->epoch = (u32)(version >> 32);
 	cache->cred = cred;
 	insert(cache, (u32)version);
-	spin_lock(&caches_lock);
-	bool older = !cred->prefix || cred->prefix->epoch < cache->epoch;
-
-	if (older)
+	guard(spinlock_irqsave, &caches_lock);
+	if (!cred->prefix || cred->prefix->epoch < cache->epoch)
 		replace(cred, cache);
-	spin_unlock(&caches_lock);
-	if (!older)
+	else
 		kfree(cache); /* another thread was first */
 }
 
@@ -84,7 +82,7 @@ u64 prefix_forget_all(void)
 {
 	u64 count = 0;
 
-	guard(spinlock, &caches_lock);
+	guard(spinlock_irqsave, &caches_lock);
 	for (; !list_empty(&caches); count++)
 		replace(list_first_entry(&caches, struct prefix_cache, link)->cred, NULL);
 	return count;
@@ -138,7 +136,7 @@ const struct cred *cred_or_equal(struct cred *cred)
 void free_cred(struct cred *cred)
 {
 	if (READ_ONCE(cred->prefix)) { /* most have none, and nobody else gives it one now */
-		guard(spinlock, &caches_lock);
+		guard(spinlock_irqsave, &caches_lock);
 		replace(cred, NULL);
 	}
 	kfree(cred);

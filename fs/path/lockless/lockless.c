@@ -65,9 +65,9 @@ static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent,
 	return dentry;
 }
 
-/* To @dentry of @walk's mount, or, if something is mounted there, to the top of it. false: it is
- * not simple, the walk is where it was; as below. */
-static bool enter(struct lockless_walk *walk, struct dentry *dentry)
+/* To @dentry of @walk's mount, as @known it was, or, if something is mounted there, to the top of
+ * it. false: it is not simple, the walk is where it was; as below. */
+static bool enter(struct lockless_walk *walk, struct dentry *dentry, u32 known)
 {
 	struct path path = {walk->path.mount, dentry};
 	struct mount *mount;
@@ -77,7 +77,8 @@ static bool enter(struct lockless_walk *walk, struct dentry *dentry)
 		path = (struct path){mount, mount->root};
 	u32 sequence = read_seqcount_begin(&path.dentry->sequence);
 	struct inode *inode = READ_ONCE(path.dentry->inode);
-	if (!inode || read_seqcount_retry(&path.dentry->sequence, sequence))
+	if (!inode || read_seqcount_retry(&path.dentry->sequence, sequence) ||
+	    read_seqcount_retry(&dentry->sequence, known))
 		return false;
 	walk->path = path;
 	walk->inode = inode;
@@ -107,7 +108,8 @@ static bool step_up(struct lockless_walk *walk)
 			return false;
 		path.dentry = READ_ONCE(path.dentry->parent);
 	}
-	return lockless_still_there(walk) && enter(walk, path.dentry); /* something may be there */
+	sequence = read_seqcount_begin(&path.dentry->sequence);
+	return lockless_still_there(walk) && enter(walk, path.dentry, sequence);
 }
 
 /* Where the walk begins: false: not without a reference. */
@@ -138,13 +140,13 @@ static const char *follow_link(struct lockless_walk *walk, const struct inode *i
 			       const char *next)
 {
 	const char *text = READ_ONCE(inode->link);
+	u32 mounts = walk->mount_sequence;
 
 	if (!text || !*text || walk->links == MAXSYMLINKS || atime_is_due(inode, walk->path.mount))
 		return NULL;
 	walk->links++;
-	if (*text == '/' && (read_seqcount_retry(&mount_sequence, walk->mount_sequence) ||
-			     !begin(walk, AT_FDCWD, true)))
-		return NULL;
+	if (*text == '/' && (!begin(walk, AT_FDCWD, true) || walk->mount_sequence != mounts))
+		return NULL; /* or the way to here was under other mounts */
 	text = skip_slashes(text);
 	if (!*text)
 		return next;
@@ -183,7 +185,7 @@ static noinline const char *step_slowly(struct lockless_walk *walk, const struct
 		return NULL;
 	if (S_ISLNK(READ_ONCE(inode->mode)) && (*next || (walk->flags & LOOKUP_FOLLOW)))
 		return follow_link(walk, inode, next);
-	return enter(walk, child) ? next : NULL;
+	return enter(walk, child, sequence) ? next : NULL;
 }
 
 /* What the last component is: to be found; to be found, or made; not looked for. */

@@ -271,3 +271,40 @@ RING_PROGRAM(lockless_umount, world_tmpfs, 100)
 	sys_umount2("/mnt/d", 0);
 	world_unmount();
 }
+
+/* ---- names that are not simple ----------------------------------------------------------------
+ */
+
+/* A file that is always there is whole, though another takes its place; its name begins with a dot. */
+static void replace_hidden(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++, ring_user()) {
+		make_file("/mnt/d/.new");
+		CHECK_EQUAL(sys_renameat2(AT_FDCWD, "/mnt/d/.new", AT_FDCWD, "/mnt/d/.file", 0), 0);
+	}
+}
+
+static void see_hidden(void *unused)
+{
+	struct kstat stat;
+	static const char name[64] = "/mnt/d/.file";
+
+	(void)unused;
+	for (unsigned i = 0; i < 2 * ROUNDS; i++, ring_user()) {
+		CHECK_EQUAL(sys_newfstatat(AT_FDCWD, name, &stat, 0), 0);
+		CHECK_EQUAL(stat.size, 1);
+	}
+}
+
+RING_PROGRAM(lockless_evict_hidden, world_ext2, 60)
+{
+	world_mount();
+	make_directory("/mnt/d", 0755);
+	make_file("/mnt/d/.file");
+	task_start(see_hidden, NULL);
+	task_start(see_hidden, NULL);
+	task_start(replace_hidden, NULL);
+	ring_run();
+	world_unmount();
+}

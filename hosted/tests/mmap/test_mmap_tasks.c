@@ -156,3 +156,52 @@ TEST(mmap_write_or_run)
 {
 	on_each(write_or_run);
 }
+
+/* What is written goes away while the block that it is to change is read: the file stays as it is. */
+static void take_away(void *argument)
+{
+	CHECK_EQUAL(sys_munmap(*(u64 *)argument, PAGE(1)), 0);
+}
+
+/* Is the file on a disk? Its pages are to be read from there again. */
+static bool forget_pages(const char *path)
+{
+	struct inode *inode = inode_by_path(path);
+	bool on_disk = inode->data.ops->writepage;
+
+	sys_sync();
+	invalidate_inode_pages(&inode->data);
+	iput(inode);
+	return on_disk;
+}
+
+static void written_from_nowhere(void)
+{
+	unsigned away = 0;
+	bool on_disk = false;
+
+	for (unsigned round = 0; round < 20; round++) {
+		make_file("/mnt/f", 1);
+		on_disk = forget_pages("/mnt/f");
+		u64 at = MAPPED(user_map(0, PAGE(1), RW, MAP_PRIVATE, NULL, 0));
+		int fd = (int)sys_open("/mnt/f", O_RDWR, 0);
+
+		CHECK_EQUAL(poke(at, 'x'), 0);
+		user_start(user_share(), take_away, &at);
+		s64 result = sys_pwrite64(fd, (const void *)at, 200, 100);
+
+		tasks_wait();
+		CHECK(result == 200 || result == -EFAULT);
+		CHECK_EQUAL(file_byte("/mnt/f", 100), result == 200 ? 'x' : 'a');
+		for (u64 i = 101; i < 300; i++)
+			CHECK_EQUAL(file_byte("/mnt/f", i), result == 200 ? 0 : 'a');
+		CHECK_EQUAL(sys_close(fd), 0);
+		away += result < 0;
+	}
+	CHECK(away > 0 || !on_disk);
+}
+
+TEST(mmap_written_from_nowhere)
+{
+	on_each(written_from_nowhere);
+}

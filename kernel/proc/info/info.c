@@ -176,7 +176,7 @@ static void map_line(struct text *out, const struct mm *mm, const struct vma *vm
 	if (before < 73)
 		text_printf(out, "%*s", (int)(73 - before), "");
 	if (vma->file)
-		proc_show_path(out, &vma->file->path);
+		proc_show_path(out, &vma->file->path, "\n");
 	else if (vma->end == mm->stack_top)
 		text_printf(out, "[stack]");
 	else if (vma->start <= mm->brk_end && vma->end >= mm->brk_start &&

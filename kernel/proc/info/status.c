@@ -138,9 +138,10 @@ static void print_status_names(struct text *out, const struct view *view)
 	const struct task *task = view->task;
 
 	lockdep_assert_held(&process_lock);
-	text_printf(out, "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n",
-		    view->name, task && task->fs ? task->fs->umask : 0, view->state, p->pid,
-		    view->pid);
+	text_printf(out, "Name:\t");
+	text_escaped(out, view->name, "\n\\");
+	text_printf(out, "\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nNgid:\t0\nPid:\t%d\n",
+		    task && task->fs ? task->fs->umask : 0, view->state, p->pid, view->pid);
 	text_printf(out, "PPid:\t%d\nTracerPid:\t0\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n",
 		    p->parent_pid, cred->uid, cred->euid, cred->suid, cred->euid, cred->gid,
 		    cred->egid, cred->sgid, cred->egid);

@@ -136,6 +136,7 @@ static void as_file(const char *in)
 		printf("not ok %s: %d\n", name, errno);
 	close(fd);
 	expect("a file with holes", swapon(name, 0), EINVAL);
+	expect("a file of no disk", swapon("/proc/version", 0), EINVAL);
 	unlink(name);
 }
 

@@ -161,6 +161,14 @@ def test_stop_and_continue_output(shell):
     finish(shell)
 
 
+def test_a_long_write_ends_with_a_signal(shell):
+    begin(shell, "dd if=/dev/zero bs=64M count=1")
+    shell.expect("\0" * 1000)
+    shell.sendcontrol("c")
+    finish(shell)  # long before all is out
+    assert run(shell, "echo $?") == "130"
+
+
 def test_output_goes_on_when_flow_control_is_switched_off(shell):
     """Nothing could start it any more: ^Q is a character like others then."""
     begin(shell, "sleep 2; stty -ixon; echo goes on; stty ixon")

@@ -187,3 +187,13 @@ SCENARIO(mremap_leaves_nothing_behind)
 	T(write(ends[1], p, 1));
 	T(write(ends[1], q, 1));
 }
+
+SCENARIO(advice_of_nothing)
+{
+	char *p = MAP(2);
+
+	T(mlock(p, 2 * PAGE));
+	T(madvise(p, 0, MADV_DONTNEED));
+	T(madvise(p + PAGE, 0, MADV_DONTNEED));
+	T(madvise(p, PAGE, MADV_DONTNEED));
+}

@@ -108,3 +108,25 @@ SCENARIO(mount_over_the_parent)
 	slurp("../mark");
 	chdir("../..");
 }
+
+/* A field of /proc/self/mounts has no blank in it. */
+SCENARIO(mounts_with_blanks)
+{
+	FILE *file;
+	char line[1024];
+
+	make_directory("a b\\c");
+	T(mount("some device", "a b\\c", "tmpfs", 0, NULL));
+	file = fopen("/proc/self/mounts", "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		char *at = strstr(line, "/a\\040b");
+
+		if (!at)
+			continue;
+		say("%.16s", line);
+		at[strcspn(at, "r")] = 0; /* before the options */
+		say("%s", at);
+	}
+	fclose(file);
+	T(umount("a b\\c"));
+}

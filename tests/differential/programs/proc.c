@@ -5,6 +5,7 @@
 #include "../scenarios.h"
 
 #include <ctype.h>
+#include <sys/prctl.h>
 
 static const char *text_of(const char *name)
 {
@@ -239,4 +240,38 @@ SCENARIO(system_settings)
 	T(strlen(second));
 	T(second[14] == '4' && strchr("89ab", second[19]) != NULL);
 	T(strcmp(second, text_of("/proc/sys/kernel/random/uuid")) != 0);
+}
+
+/* ---- names that look like lines ----------------------------------------------------------------
+ */
+
+/* How many lines of the file @name begin with @start. */
+static int lines_with(const char *name, const char *start)
+{
+	FILE *file = fopen(name, "r");
+	char line[4096];
+	int count = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		count += !strncmp(line, start, strlen(start));
+	if (file)
+		fclose(file);
+	return count;
+}
+
+SCENARIO(names_forge_no_lines)
+{
+	void *at;
+
+	T(prctl(PR_SET_NAME, "a\nUid:\t0\t0"));
+	AS(USER_A)
+	{
+		T(lines_with("/proc/self/status", "Uid:"));
+		say("%s", field("Uid:"));
+	}
+	T(lines_with("/proc/self/comm", "Uid:"));
+	make_file("x\ny", "text");
+	at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, open("x\ny", O_RDONLY), 0);
+	T(at != MAP_FAILED);
+	T(lines_with("/proc/self/maps", "y"));
 }

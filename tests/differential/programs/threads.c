@@ -346,3 +346,54 @@ SCENARIO(a_sleep_that_was_stopped_ends_when_it_would_have)
 	waitpid(child, &status, 0);
 	say("%d %d", shared->slept, shared->waited_ms >= 390);
 }
+
+/* Who waits for a thread's end is told when that runs another program, as its memory is left then. */
+__attribute__((constructor)) static void end_at_once(void)
+{
+	if (getenv("END_AT_ONCE"))
+		_exit(0);
+}
+
+static int run_another(void *unused)
+{
+	(void)unused;
+	execle("program", "program", (char *)NULL, (char *[]){"END_AT_ONCE=1", NULL});
+	_exit(9);
+}
+
+SCENARIO(an_exec_ends_the_thread)
+{
+	static char stack[64 << 10] __attribute__((aligned(16)));
+	static volatile int word = 77;
+	struct timespec limit = {3, 0};
+	int status = -1;
+	pid_t child;
+
+	copy_myself("program", 0755);
+	child = clone(run_another, stack + sizeof(stack), CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD, NULL, NULL, NULL,
+		      (void *)&word);
+	T(child > 0);
+	if (word)
+		futex((void *)&word, FUTEX_WAIT, 77, &limit, NULL, 0);
+	T(word);
+	T(waitpid(child, &status, 0) == child);
+	T(status);
+}
+
+SCENARIO(the_limit_of_processes_is_not_for_who_may_all)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		struct rlimit limit = {1, 1};
+
+		T(setrlimit(RLIMIT_NPROC, &limit));
+		T(setresuid(USER_B, 0, 0));
+		child = fork();
+		if (!child)
+			_exit(0);
+		T(child > 0);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}

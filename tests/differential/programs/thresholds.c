@@ -375,3 +375,52 @@ SCENARIO(children_waited_for)
 	T(waitpid(-1, &status, 0) == child);
 	say("%x", status);
 }
+
+/* ---- whose priority ----------------------------------------------------------------------------
+ */
+
+/* A process with these user ids that waits until it is killed. */
+static pid_t waiting_as(uid_t real, uid_t effective)
+{
+	int ready[2];
+	char c;
+	pid_t child;
+
+	pipe(ready);
+	child = fork();
+	if (!child) {
+		setresuid(real, effective, effective);
+		write(ready[1], "", 1);
+		for (;;)
+			pause();
+	}
+	read(ready[0], &c, 1);
+	close(ready[0]);
+	close(ready[1]);
+	return child;
+}
+
+SCENARIO(priority_of_others)
+{
+	static const uid_t users[] = {USER_A, USER_B};
+	pid_t others[2][2];
+
+	for (int i = 0; i < 4; i++)
+		others[i / 2][i % 2] = waiting_as(users[i / 2], users[i % 2]);
+	for (int i = 0; i < 4; i++) {
+		pid_t child = fork();
+
+		if (child) {
+			waitpid(child, NULL, 0);
+			continue;
+		}
+		setresuid(users[i / 2], users[i % 2], users[i % 2]);
+		for (int j = 0; j < 4; j++)
+			T(setpriority(PRIO_PROCESS, (id_t)others[j / 2][j % 2], 5 + i));
+		_exit(0);
+	}
+	for (int i = 0; i < 4; i++) {
+		kill(others[i / 2][i % 2], SIGKILL);
+		waitpid(others[i / 2][i % 2], NULL, 0);
+	}
+}

@@ -294,6 +294,22 @@ SCENARIO(sender_is_told)
 	receive(pair[1], 64, 64, 0);
 }
 
+/* Who listens says it for all that he accepts; what was sent before then is told, too. */
+SCENARIO(sender_is_told_to_the_accepted)
+{
+	int fd = listener(SOCK_STREAM, "s", 4), client = new_socket(SOCK_STREAM), server, one = 1;
+
+	T(setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)));
+	T(connect_to(client, "s"));
+	T(send(client, "early", 5, 0));
+	server = accept(fd, NULL, NULL);
+	T(option(server, SO_PASSCRED));
+	receive(server, 64, 64, 0);
+	T(send(client, "late", 4, 0));
+	receive(server, 64, 64, 0);
+	T(option(client, SO_PASSCRED));
+}
+
 /* Sockets over sockets: the message outlives both ends that sent it. */
 SCENARIO(sockets_are_passed)
 {

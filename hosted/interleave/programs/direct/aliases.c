@@ -213,6 +213,45 @@ RING_PROGRAM(direct_alias_renamed, world_tmpfs, 60)
 	world_unmount();
 }
 
+/* ---- mounts ---------------------------------------------------------------------------------- */
+
+/* Through an absolute link below what something is mounted on, as nobody has looked for it before. */
+static const char *const texts_of_up[] = {"/mnt/up/link/file", "/mnt/up/./link/file",
+					  "/mnt/up//link/file", "/mnt/./up/link/file",
+					  "/mnt/up/link/./file"};
+
+static void look_through_up(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ARRAY_SIZE(texts_of_up); i++, ring_user()) {
+		int error = stat_path(texts_of_up[i]);
+
+		CHECK(error == 0 || error == -ENOENT);
+	}
+}
+
+static void mount_on_up(void *unused)
+{
+	(void)unused;
+	CHECK_EQUAL(sys_mount("none", "/mnt/up", "tmpfs", 0, "mode=755"), 0);
+}
+
+RING_PROGRAM(direct_alias_mounted, world_tmpfs, 100)
+{
+	make_one_and_two();
+	make_directory("/mnt/up", 0755);
+	CHECK_EQUAL(sys_symlinkat("/mnt/one", AT_FDCWD, "/mnt/up/link"), 0);
+	world_warm("/mnt/up/link/../one/file"); /* reads the link: that need not be noted again */
+	task_start(look_through_up, NULL);
+	task_start(mount_on_up, NULL);
+	ring_run();
+	for (unsigned round = 0; round < 3; round++)
+		for (unsigned i = 0; i < ARRAY_SIZE(texts_of_up); i++)
+			leads_nowhere(texts_of_up[i]);
+	CHECK_EQUAL(sys_umount2("/mnt/up", 0), 0);
+	world_unmount();
+}
+
 /* ---- ".." ------------------------------------------------------------------------------------ */
 
 /* The directory whose parent is meant moves below another. */

@@ -71,19 +71,20 @@ RING_PROGRAM(direct_rename_file, world_tmpfs, 60)
 }
 
 #define NAMES 8
-static char names[NAMES][sizeof("/mnt/up/dir/0")]; /* and so on */
+static char names[NAMES][sizeof("/mnt/up/dir/.0")]; /* and so on */
 
-static void set_names(void)
+/* @dot: "" or ".", with which names begin that are not simple. */
+static void set_names(const char *dot)
 {
 	for (unsigned i = 0; i < NAMES; i++)
-		snprintf(names[i], sizeof(names[i]), "/mnt/up/dir/%u", i);
+		snprintf(names[i], sizeof(names[i]), "/mnt/up/dir/%s%u", dot, i);
 }
 
 /* Nobody has looked for them: so who does walks, and remembers. */
-static void make_names(void)
+static void make_names(const char *dot)
 {
 	make_up();
-	set_names();
+	set_names(dot);
 	for (unsigned i = 0; i < NAMES; i++)
 		make_file(names[i]);
 }
@@ -102,24 +103,33 @@ static void move_names(void *unused)
 {
 	(void)unused;
 	for (unsigned i = 0; i < NAMES; i++, ring_user()) {
-		char from[sizeof(names[i])], to[sizeof(from)];
+		char to[sizeof(names[i])];
 
-		snprintf(from, sizeof(from), "/mnt/up/dir/%u", i);
 		snprintf(to, sizeof(to), "/mnt/up/%u", i);
-		move(from, to, 0);
+		move(names[i], to, 0);
 	}
 }
 
 /* Who has walked to a file does not remember it where it is not any more. */
-RING_PROGRAM(direct_walked_to, world_tmpfs, 60)
+static void walk_and_move(const char *dot)
 {
-	make_names();
+	make_names(dot);
 	task_start(look_at_names, NULL);
 	task_start(move_names, NULL);
 	ring_run();
 	for (unsigned i = 0; i < NAMES; i++)
 		leads_nowhere(names[i]);
 	world_unmount();
+}
+
+RING_PROGRAM(direct_walked_to, world_tmpfs, 60)
+{
+	walk_and_move("");
+}
+
+RING_PROGRAM(direct_walked_to_hidden, world_tmpfs, 60)
+{
+	walk_and_move(".");
 }
 
 /* What is found where it is now is not found where it was. */
@@ -141,7 +151,7 @@ static void move_and_find(void *unused)
  */
 RING_PROGRAM(direct_moved_meanwhile, world_tmpfs, 60)
 {
-	make_names();
+	make_names("");
 	task_start(look_at_names, NULL);
 	task_start(move_and_find, NULL);
 	ring_run();
@@ -170,7 +180,7 @@ static void move_and_change_rights(void *unused)
 
 RING_PROGRAM(direct_moved_from_siblings, world_tmpfs, 100)
 {
-	make_names();
+	make_names("");
 	task_start(look_once, NULL);
 	task_start(move_and_change_rights, NULL);
 	ring_run();
@@ -276,7 +286,7 @@ static void look_for_evicted(void *unused)
 RING_PROGRAM(direct_evicted, world_tmpfs, 100)
 {
 	make_up();
-	set_names();
+	set_names("");
 	all_evicted = false;
 	for (unsigned i = 0; i < NAMES; i++)
 		world_warm(names[i]); /* which is not there */
