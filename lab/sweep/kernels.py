@@ -31,10 +31,13 @@ SOURCES = (*KERNEL_FOLDERS, "user", "lab/build/make", "Makefile", "Kconfig")
 PROGRAM_SOURCES = ("user", "lab/build/make", "Makefile")
 # A library for programs of one's own, which is neither in a kernel nor in an image.
 NOT_BUILT = TOP / "user" / "chainhash"
-# What decides what a machine is and what lies in its image, besides the sources.
+# What decides what a machine is, what lies in its image and what is read of its run, besides the sources; and what goes
+# into images of the scripts of lab/jobs.
 MAKERS = (
     "lab/run/options.py", "lab/run/cmdline.py", "lab/run/machine.py", "lab/run/console.py", "lab/run/qemu",
-    "lab/run/cachesim", "lab/guest/tree.py", "lab/guest/image.py", "lab/guest/packages.py", "lab/guest/workloads.py",
+    "lab/run/linux.py", "lab/run/cachesim", "lab/run/control.py", "lab/run/result.py", "lab/run/stacks.py",
+    "lab/guest/tree.py", "lab/guest/image.py", "lab/guest/packages.py", "lab/guest/workloads.py", "lab/guest/jobs.py",
+    "lab/jobs/make.sh",
 )  # fmt: skip
 OF_ONE_CACHE = re.compile(r"CONFIG_(PAGE|BUFFER|INODE|DENTRY|NAME)_(HASH|TABLE|SHRINK)=")
 KEPT = 100
