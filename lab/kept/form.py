@@ -1,7 +1,8 @@
 """A file of results/ as text: JSON, a line each, sorted, so that git tells and stores what changes.
 
     {"kept": 1, "experiment": ...}     the head
-    {"with": KEY, ...}                 what many cells have in common: commit, sources, QEMU, tools, packages, host
+    {"with": KEY, ...}                 what many cells have in common: commit, sources, QEMU, tools, packages, host and
+                                       what it has: libraries, system
     {"kernel": KEY, ...}               a kernel: configuration, how it was asked for, hash of its image
     {"cell": ID, "place": [kernel, workload, seed], "with": KEY, "of": KEY, ..., "sum": ...}
                                        a run; of one that fills several places they are "places", a list
@@ -25,7 +26,8 @@ from lab.sweep.plan import identity
 from lab.sweep.store import Cell
 
 VERSION = 1
-WITH = ("sources", "tools", "qemu", "packages", "requested_packages", "host")  # of a configuration; and the commit
+# Of a configuration; and the commit.
+WITH = ("sources", "tools", "qemu", "packages", "requested_packages", "host", "libraries", "system")
 KERNEL = ("defconfig", "settings", "kernel_config", "kernel_config_sha256", "kernel_sha256")
 OF_CELL = ("command", "seconds", "finished", "kind", "message", "virtual_ns", "results", "stats", "cachesim")
 UNREAD = ("accesses_per_lookup", "instructions_per_lookup")

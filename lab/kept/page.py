@@ -18,6 +18,7 @@ from lab.kept.files import KeptResults
 from lab.kept.report import missing_words
 from lab.report.reproduce import group
 from lab.sweep.experiment import Experiment, Measure, load
+from lab.sweep.plan import of_host
 from lab.sweep.store import Cell
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ Full runs only: the papers' loads, whole. How they are made, kept and checked:
 means: [lab/reports.md](lab/reports.md); of each claim of the texts, the command that measures it: [lab/claims.md](lab/claims.md).
 Histograms, steps, pictures: `./cw report --kept`."""
 ELSEWHERE = "under other settings"  # of the simulated processor's memory, costs, instruction cache and TLBs
+UNTOLD = "not recorded"  # of runs that were kept before it was
 NOTHING = "**Nothing is kept yet.** No full run has been put into results/, so there is no figure of ours here."
 
 
@@ -139,18 +141,32 @@ def _section(kept: KeptResults, line: Line, by_hand: Path) -> Iterator[str]:
 
 
 def _made_with(kept: KeptResults) -> Iterator[str]:
-    """Of which commits, and with which programs of the host."""
+    """Of which commits, and with which programs of the host; of what ran on a host itself, with what of it."""
     cells = [cell for found in kept.kept.values() for cell in found.values()]
+    machines = [cell for cell in cells if not of_host(cell.config)]
+    hosts = [cell for cell in cells if of_host(cell.config)]
     yield f"Kept: {kept.summary()}.\n"
-    rows = [*_counted("commit", [cell.revision for cell in cells]), *_counted("QEMU", [cell.qemu for cell in cells])]
-    for tool in ("compiler", "busybox", "libc"):
-        rows += _counted(tool, [cell.config["tools"][tool] for cell in cells])
-    rows.append(["kernels", f"{len({_image(cell) for cell in cells})} images, their hashes in results/", ""])
-    yield from _table("", "", "runs", rows=rows)
+    rows = _counted("commit", [cell.revision for cell in cells])
+    rows += _counted("QEMU", [cell.qemu for cell in machines])
+    rows += _counted("compiler", [cell.config["tools"]["compiler"] for cell in cells])
+    for tool in ("busybox", "libc"):
+        rows += _counted(tool, [cell.config["tools"][tool] for cell in machines])
+    images = {cell.config.get("kernel_sha256") for cell in machines} - {"", None}
+    rows.append(["kernels", f"{len(images)} images, their hashes in results/", ""])
+    yield from _table("", "", "runs", rows=[*rows, *_of_hosts(hosts)])
 
 
-def _image(cell: Cell) -> str:
-    return str(cell.config.get("kernel_sha256", ""))
+def _of_hosts(cells: list[Cell]) -> Iterator[list[str]]:
+    """What is known of the hosts on which programs were timed."""
+    systems = [cell.config.get("system", {}) for cell in cells]
+    yield from _counted("kernel of a host that timed programs", [one.get("kernel", UNTOLD) for one in systems])
+    packages = [", ".join(one["packages"]) or "none" if one else UNTOLD for one in systems]
+    yield from _counted("libraries of what was timed", packages)
+    loads = [cell.config["load_average"] for cell in cells if "load_average" in cell.config]
+    for end in ("start", "end") if loads else ():
+        last_minute = sorted(one[end][0] for one in loads)
+        said = f"{last_minute[0]:g} to {last_minute[-1]:g}"
+        yield [f"such a host's load average at a run's {end}", said, str(len(loads))]
 
 
 def _counted(what: str, values: list[str]) -> list[list[str]]:

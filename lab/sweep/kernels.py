@@ -65,13 +65,18 @@ def tools() -> dict[str, str]:
     shared = libc.parent / "libc.so"
     version = re.search(rb"\0(\d+\.\d+\.\d+)\0", shared.read_bytes()) if shared.is_file() else None
     return {
-        "compiler": _said("gcc", "--version"),
+        "compiler": compiler(),
         "busybox": f"{_said(str(busybox)).partition(' multi-call')[0]}, {_short_digest(busybox)}",
         "libc": f"musl {version[1].decode() if version else 'of an unknown version'}, {_short_digest(libc)}",
     }
 
 
 def _libc() -> Path:
+def compiler() -> str:
+    """The host's, in its own words; "" where there is none."""
+    return _said("gcc", "--version")
+
+
     """What musl-gcc links programs with; the linker tells, since the compiler would name the host's own."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "main.c"

@@ -29,13 +29,16 @@ from lab.run.qemu.disks import DISK_MODEL, disk_option
 from lab.run.qemu.given import qemu_version
 from lab.run.result import host
 from lab.sweep.experiment import Experiment, Kernel, Machine, Variant, filled
-from lab.sweep.kernels import LINUX, Choice, digest_of, sources_digest, tools
+from lab.sweep.kernels import LINUX, Choice, compiler, digest_of, sources_digest, tools
+from lab.sweep.libraries import libraries, system
 from lab.sweep.store import Use
 from lab.sweep.validate import Configurator
 
 # Of a configuration: how it was asked for, what its sources' hash is of, what was there when it ran; not what it is.
 OF_THE_RUN = ("kernel_sha256", "machine_sha256", "host")  # what is told by the run itself
-WORDS_ONLY = ("defconfig", "settings", "requested_packages", "load", "tools", *OF_THE_RUN)
+# The same of some runs: the host's load average, of what ran on it; that what determines it was looked at before and after it.
+OF_SOME_RUNS = ("load_average", "checked")
+WORDS_ONLY = ("defconfig", "settings", "requested_packages", "load", "tools", "system", *OF_THE_RUN, *OF_SOME_RUNS)
 
 
 @dataclass
@@ -93,6 +96,16 @@ def kind_of(config: dict[str, Any]) -> str:
 
 # Loads whose files stay, so that what the caches hold when the machine ends is what the load left in them.
 KEPT = ("sdm", "sdet", "files")
+
+
+def of_host(config: dict[str, Any]) -> bool:
+    """Whether the cell with the configuration @config runs on the host itself, without a machine."""
+    return "processor" in config
+
+
+def repeatable(config: dict[str, Any]) -> bool:
+    """Whether it counts the same each time; what goes by the host's time does not."""
+    return config.get("icount") is not False
 
 
 class Plan:
@@ -177,7 +190,7 @@ def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Va
         job.append("--keep")
     needs = list(workload.cases) if measured and workload.cases else [""] if measured or job[0] == "workload" else []
     cmdline = " ".join(part for part in (machine.cmdline, kernel.cmdline) if part)
-    added = {one: digest_of([TOP / one.partition(":")[0]]) for one in workload.add}
+    added = {one: _digest_of_added(one) for one in workload.add}
     timeout = float(machine.timeout or 600)
     if machine.host:
         return _planned_on_host(variant, seed, job, added, timeout, needs)
@@ -201,13 +214,30 @@ def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Va
 def _planned_on_host(
     variant: Variant, seed: int, job: list[str], added: dict[str, str], timeout: float, needs: list[str]
 ) -> Planned:
-    """A cell without a machine: what determines it are its programs, and this processor."""
+    """A cell without a machine: what determines it are its programs with their libraries, and this processor."""
+    programs = tuple(_programs(added))
+    loaded, described = _host_parts(programs, tuple(added.values()))
     config = {
         "defconfig": "", "settings": [], "sources": "", "kernel_config": "", "kernel_config_sha256": "", "cmdline": "",
         "run": job, "load": variant.run, "seed": seed, "requested_packages": [], "packages": [], "add": added,
-        "qemu": "", "tools": tools(), "processor": host(), **_in_words(variant.machine), "icount": False,
+        "qemu": "", "tools": {"compiler": compiler()}, "processor": host(), **_in_words(variant.machine), "icount": False,
+        **({"libraries": loaded} if loaded else {}), "system": described,
     }  # fmt: skip
     return Planned(identity(config), config, None, [], job, timeout, needs)
+
+
+def _programs(added: Iterable[str]) -> list[Path]:
+    return [TOP / one.partition(":")[0] for one in added]
+
+
+@cache
+def _host_parts(programs: tuple[Path, ...], _: tuple[str, ...]) -> tuple[dict[str, str], dict[str, Any]]:
+    """libraries() and system() of @programs, asked once for all runs of files with the same digests @_."""
+    return libraries(programs), system(programs)
+
+
+def _digest_of_added(one: str) -> str:
+    return digest_of([TOP / one.partition(":")[0]])
 
 
 def on_host(job: list[str], added: Iterable[str], top: Path = TOP) -> list[str]:
