@@ -9,7 +9,8 @@
 
 KEY is a hash of the rest of its line, `sum` of the rest of the cell's; ID is the cell's identity (lab/sweep/plan.py), a
 hash of its whole configuration. So a line that was changed is noticed. Left out is what no report reads: the log of a
-run that ended well, and rates of the memory caches' simulation that are quotients of what is there.
+run that ended well, rates of the memory caches' simulation that are quotients of what is there, and that the sources were
+looked at while it ran, which has served when it is kept.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class Kept:
 
 def small(cell: Cell) -> Cell:
     """@cell without what is not kept."""
-    return replace(cell, log="", cachesim=_without(cell.cachesim))
+    config = {name: value for name, value in cell.config.items() if name != "checked"}
+    return replace(cell, log="", config=config, cachesim=_without(cell.cachesim))
 
 
 def _without(found: Any) -> Any:
@@ -59,7 +61,8 @@ def lines(experiment: str, kept: Iterable[Kept]) -> list[str]:
     shared: dict[str, dict[str, str]] = {"with": {}, "kernel": {}}
     cells = []
     for places, full in _by_cell(kept):
-        cell, config = small(full), dict(full.config)
+        cell = small(full)
+        config = dict(cell.config)
         common = {"revision": cell.revision, **{name: config.pop(name) for name in WITH if name in config}}
         kernel = {name: config.pop(name) for name in KERNEL if name in config}
         line = {

@@ -6,7 +6,8 @@
     KEY/             a build folder as ./cw run wants one ($CW_OUTPUT): kernel, configuration with the command line,
                      user programs and images, all of them links to what others share; for Linux without a kernel
 
-KEYs are made of contents, so what is there is right, and two sweeps may work here at the same time.
+KEYs are made of contents, so what is there is right, and two sweeps may work here at the same time. What was built while
+its sources changed is of no contents that one could name: it is thrown away, and LabError says so.
 """
 
 from __future__ import annotations
@@ -71,12 +72,12 @@ def tools() -> dict[str, str]:
     }
 
 
-def _libc() -> Path:
 def compiler() -> str:
     """The host's, in its own words; "" where there is none."""
     return _said("gcc", "--version")
 
 
+def _libc() -> Path:
     """What musl-gcc links programs with; the linker tells, since the compiler would name the host's own."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "main.c"
@@ -104,13 +105,27 @@ def _short_digest(path: Path) -> str:
 
 @cache
 def sources_digest() -> str:
-    """Everything of this checkout and of its tools that decides what a run counts, but for the configuration."""
+    """Everything of this checkout and of its tools that decides what a run counts, but for the configuration: as it was
+    when this process first asked."""
+    return _sources_now()
+
+
+def _sources_now() -> str:
     parts = [
         digest_of(TOP / name for name in (*SOURCES, *MAKERS)),
         digest_of([Path(find_busybox())]),
         *tools().values(),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def check_sources(doing: str) -> None:
+    """LabError where the sources are no longer those of sources_digest(). @doing: what went on meanwhile."""
+    if _sources_now() != sources_digest():
+        raise LabError(
+            f"sources of this checkout have changed while {doing}. What that came to is thrown away, what was recorded"
+            " before stays: give the same command again, and leave the sources as they are until it ends"
+        )
 
 
 @dataclass(frozen=True)
@@ -165,7 +180,7 @@ def prepare(choices: Iterable[Choice], tell: Callable[[int, int, Choice], None])
                 _build(choice, work)
     if not _programs().exists():
         with _working() as work:
-            build((), "default", quiet=True, goals=("user",))
+            _make(work, "the programs were built", (), "default", ("user",))
             _keep(work / "user", _programs())
     folders = {choice: _laid_out(choice) for choice in choices}
     _tidy()
@@ -189,13 +204,31 @@ def _working() -> Iterator[Path]:
                 os.environ[name] = value
 
 
+def _make(
+    work: Path, doing: str, settings: tuple[str, ...], defconfig: str, goals: tuple[str, ...] = ()
+) -> None:  # fmt: skip
+    """build() in @work. LabError where the sources have changed since they were planned with: then @work is empty, since an
+    object that was compiled of what a file said before is newer than the file."""
+    build(settings, defconfig, quiet=True, goals=goals)
+    try:
+        check_sources(doing)
+    except LabError:
+        for path in work.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name != ".lock":  # which is held
+                path.unlink()
+        raise
+
+
 def _build(choice: Choice, work: Path) -> None:
-    build(choice.settings, choice.defconfig or "default", quiet=True)
+    name = choice.defconfig or "default"
+    _make(work, f"{name} was built", choice.settings, name)
     if config_file().read_text() != choice.config:
-        raise LabError(f"{choice.defconfig or 'default'}: the configuration has changed meanwhile: start again")
+        raise LabError(f"{name}: the configuration has changed meanwhile: start again")
     with _new(_built(choice)) as new:
-        for name in ("chainwalk", "chainwalk.stripped", "chainwalk.map"):
-            shutil.copyfile(work / name, new / name)
+        for file in ("chainwalk", "chainwalk.stripped", "chainwalk.map"):
+            shutil.copyfile(work / file, new / file)
     if not _programs().exists():
         _keep(work / "user", _programs())
 

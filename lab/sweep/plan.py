@@ -29,7 +29,7 @@ from lab.run.qemu.disks import DISK_MODEL, disk_option
 from lab.run.qemu.given import qemu_version
 from lab.run.result import host
 from lab.sweep.experiment import Experiment, Kernel, Machine, Variant, filled
-from lab.sweep.kernels import LINUX, Choice, compiler, digest_of, sources_digest, tools
+from lab.sweep.kernels import LINUX, Choice, check_sources, compiler, digest_of, sources_digest, tools
 from lab.sweep.libraries import libraries, system
 from lab.sweep.store import Use
 from lab.sweep.validate import Configurator
@@ -234,6 +234,21 @@ def _programs(added: Iterable[str]) -> list[Path]:
 def _host_parts(programs: tuple[Path, ...], _: tuple[str, ...]) -> tuple[dict[str, str], dict[str, Any]]:
     """libraries() and system() of @programs, asked once for all runs of files with the same digests @_."""
     return libraries(programs), system(programs)
+
+
+def check_unchanged(cell: Planned) -> None:
+    """LabError where what determines @cell is by now another than when it was planned: then nobody knows of which it is."""
+    config = cell.config
+    others = [one.partition(":")[0] for one, digest in config["add"].items() if _digest_of_added(one) != digest]
+    if not cell.kernel and libraries(_programs(config["add"])) != config.get("libraries", {}):
+        others.append("a library of its programs")
+    if others:
+        raise LabError(
+            f"{', '.join(others)} changed while the sweep ran. The run that it belongs to is thrown away, what was recorded before"
+            " stays: give the same command again"
+        )
+    if cell.kernel:
+        check_sources("the sweep ran")
 
 
 def _digest_of_added(one: str) -> str:

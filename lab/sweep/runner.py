@@ -5,6 +5,9 @@ again, though its sources are others: it is recorded with what that run came to,
 
 A process of its own keeps a cell's death its own, and lets one thread do all of the waiting. Every cell's processes are
 a group that is ended as a whole: at Ctrl-C, when results can no longer be written, when a cell does not end by itself.
+
+A cell takes the checkout as it is when it begins, and is recorded as of the sources that it was planned with. So these are
+looked at before and after it; where they are others, the sweep ends, and the cell is not recorded.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from typing import Any
 
 from lab.base.paths import TOP, LabError
 from lab.sweep.kernels import Choice
-from lab.sweep.plan import OF_THE_RUN, Planned, on_host
+from lab.sweep.plan import OF_SOME_RUNS, OF_THE_RUN, Planned, check_unchanged, on_host
 from lab.sweep.store import Cell
 
 GRACE = 600  # seconds beside a cell's own time-out: making its image, waiting for another's
@@ -46,7 +49,8 @@ class Running:
 
 def start(cell: Planned, build: Path | None, folder: Path, known: Iterable[str] = ()) -> Running:
     """Begin to run @cell on the kernel in the build folder @build, None without one; its files lie in @folder. @known: hashes of machines
-    that need not run."""
+    that need not run. LabError: what determines it has changed since it was planned."""
+    check_unchanged(cell)
     folder.mkdir(parents=True, exist_ok=True)
     result, hashes = folder / "result.json", folder / "known"
     hashes.write_text("".join(f"{one}\n" for one in known))
@@ -79,7 +83,8 @@ def stop(running: Running) -> None:
 
 
 def outcome(running: Running) -> dict[str, Any] | None:
-    """What has come of the cell, None as long as it runs. LabError where the disk is full."""
+    """What has come of the cell, None as long as it runs. LabError where the disk is full, and where what determines the cell
+    has changed since it was planned."""
     status = running.process.poll()
     if status is None:
         if time.monotonic() - running.began < running.cell.timeout + GRACE:
@@ -93,7 +98,8 @@ def outcome(running: Running) -> dict[str, Any] | None:
         return _no_result(running, f"./cw run ended with {status} and left no result")
     if found["kind"] == "error" and FULL in found["message"]:
         raise LabError(f"the disk is full: {found['message']}. What was recorded is kept; make room and go on")
-    return found
+    check_unchanged(running.cell)
+    return found | {"checked": True}
 
 
 def _no_result(running: Running, message: str) -> dict[str, Any]:
@@ -118,12 +124,16 @@ def finished_cell(cell: Planned, found: dict[str, Any]) -> Cell:
     elif status != "ok" and found["kind"] == "exit":
         message = f"the job failed with status {found['exit']}"
     return Cell(
-        id=cell.id, config={**cell.config, **{name: found.get(name, "") for name in OF_THE_RUN}}, command=cell.command, revision=found.get("revision") or revision(),
+        id=cell.id, config={**cell.config, **{name: found.get(name, "") for name in OF_THE_RUN}, **_of_some(found)}, command=cell.command, revision=found.get("revision") or revision(),
         qemu=found.get("qemu", cell.config["qemu"]), status=status, kind=found["kind"], message=message,
         log=found.get("log", ""), seconds=found.get("seconds", 0.0), results=found.get("results", []),
         stats=found.get("stats", {}), cachesim=found.get("cachesim", {}), virtual_ns=found.get("virtual_ns"),
         finished=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )  # fmt: skip
+
+
+def _of_some(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: found[name] for name in OF_SOME_RUNS if name in found}
 
 
 def ended_cell(cell: Planned, found: dict[str, Any], known: Mapping[str, Cell]) -> Cell:
@@ -145,7 +155,7 @@ def ended_cell(cell: Planned, found: dict[str, Any], known: Mapping[str, Cell]) 
         "qemu",
     )
     seen = {name: getattr(other, name) for name in names} | {name: other.config.get(name, "") for name in OF_THE_RUN}
-    return replace(finished_cell(cell, seen), finished=other.finished)
+    return replace(finished_cell(cell, seen | _of_some(found)), finished=other.finished)
 
 
 def run_local(
