@@ -62,7 +62,7 @@ def sweep(request: Request) -> int:
     """Run what is not recorded yet. 0: all cells are there and ended well; 1: some failed."""
     console = Console(file=sys.stdout, highlight=False)
     experiments = _experiments(request.names)
-    plan = Plan()
+    plan = Plan(make=not (request.check or request.dry_run))
     for experiment in experiments:
         plan.add(experiment, request.full, request.seeds or None)
     wanted = plan.only(request.only)
@@ -82,6 +82,8 @@ def sweep(request: Request) -> int:
             console.print("changes of this checkout are in no commit: what runs now is not kept before they are", soft_wrap=True)  # fmt: skip
         if request.dry_run:
             _show_plan(console, wanted, todo, estimate, jobs, len(taken))
+            for path, goals in plan.lacking.items():
+                console.print(f"{path} is not there: a sweep makes it (make {goals}). Until then runs that add it count as not recorded", soft_wrap=True)  # fmt: skip
             return 0
         for id in taken:
             store.record(kept[id])

@@ -111,7 +111,10 @@ def repeatable(config: dict[str, Any]) -> bool:
 class Plan:
     """All cells of some experiments, each once."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: bool = True) -> None:
+        """@make: files to add are made first; without, they are taken as they are, and self.lacking has those that are not there."""
+        self.make = make
+        self.lacking: dict[str, str] = {}  # paths, and the goals of make that make them
         self.cells: dict[str, Planned] = {}
         self.configurator = Configurator()
         self.choices: dict[str, Choice] = {}
@@ -132,7 +135,7 @@ class Plan:
                     SHORT_TURNS: turns,
                     DISK_MODEL: disk_option(machine.disk_model or "none") != "",
                 }
-                made_files(tuple(variant.workload.make))
+                self._made(variant)
                 choice = self._choice(kernel, [setting for setting, needed in rooms.items() if needed])
                 for seed in seeds or experiment.seeds_at(full):
                     plain = full and seed not in (experiment.sensitivity_seeds or [seed])
@@ -143,6 +146,16 @@ class Plan:
                     cell = self.cells.setdefault(made.id, made)
                     cell.needs = list(dict.fromkeys([*cell.needs, *made.needs]))
                     cell.uses.append(Use(experiment.name, kernel.name, variant.name, seed, scale))
+
+    def _made(self, variant: Variant) -> None:
+        """Bring the files up to date that @variant adds, or note which are not there."""
+        workload = variant.workload
+        if self.make:
+            made_files(tuple(workload.make))
+            return
+        for path in (one.partition(":")[0] for one in workload.add):
+            if not (TOP / path).exists():
+                self.lacking[path] = " ".join(workload.make)
 
     def _choice(self, kernel: Kernel, rooms: list[str]) -> Choice:
         """What to build for @kernel, with the settings @rooms that its machine needs."""
