@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.base.paths import LabError
+from lab.measure.host import alone
 from lab.run.result import revision
 from lab.sweep import kernels
 from lab.sweep.experiment import Experiment
@@ -178,7 +179,9 @@ def _cells(
     machines, of_host = [cell for cell in todo if cell.kernel], [cell for cell in todo if not cell.kernel]
     if machines:
         yield from _machines(request, machines, display, jobs, known)
-    yield from run_local(of_host, {}, 1, display.running, known)
+    for cell in of_host:
+        with alone(display.waiting):
+            yield from run_local([cell], {}, 1, display.running, known)
 
 
 def _machines(

@@ -104,6 +104,9 @@ class Display:
     def building(self, number: int, total: int, name: str) -> None:
         self._say(f"building kernel {number + 1} of {total}: {name}")
 
+    def waiting(self) -> None:
+        self._say("waiting: another sweep on this host times a run; two at once would time each other")
+
     def running(self, cells: list[Planned]) -> None:
         """Called now and then, with the cells that run."""
         if self.bar:

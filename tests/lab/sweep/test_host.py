@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
+from dataclasses import replace
 
 import pytest
 
 from lab.base.paths import LabError
 from lab.build.setup import need_lab
+from lab.kept import files, page
+from lab.kept import keep as keeping
 from lab.kept.check import SHORT, of_length
 from lab.kept.form import Kept, lines, read
 from lab.kept.keep import keep
+from lab.measure import host
 from lab.report.command import gather
-from lab.sweep import plan
+from lab.sweep import command, plan, progress
 from lab.sweep.command import Request, sweep
 from lab.sweep.plan import Plan, on_host
 from lab.sweep.store import Store
@@ -60,6 +66,14 @@ exit $3
 """
 
 
+@pytest.fixture(autouse=True)
+def lock(tmp_path, monkeypatch):
+    """The file by which those who time something on this host wait for one another: what others time has nothing to do with tests."""
+    path = tmp_path / "timing.lock"
+    monkeypatch.setattr(host, "lock_file", lambda: path)
+    return path
+
+
 @pytest.fixture
 def experiment(tmp_path):
     """Writes the experiment, its job with more words; gives its path."""
@@ -97,6 +111,9 @@ def test_one_run_of_all_in_turn_and_a_run_of_each_say_the_same(experiment, tmp_p
     with Store(tmp_path / "r") as store:
         cell = next(cell for _, cell in store.cells("programs", "reduced") if cell)
     assert (cell.kind, cell.qemu, cell.stats, cell.virtual_ns) == ("exit", "", {}, None) and cell.config["host"]
+    assert cell.config["tools"].keys() == {"compiler"}, "neither musl nor busybox is in it"
+    assert cell.config["system"]["kernel"] == os.uname().release and cell.config["checked"] is True
+    assert [len(cell.config["load_average"][end]) for end in ("start", "end")] == [3, 3]
     assert re.fullmatch(rf"\S*/program \S*/data {'(slow|quick)' if cells == 4 else chr(39) * 2}", cell.command)
 
 
@@ -136,11 +153,83 @@ def test_another_program_another_processor_and_other_data_are_another_run(experi
     assert len(set.union(*known)) == 8, "two seeds, four times"
 
 
-def test_it_is_kept_and_not_checked_by_running_it_again(experiment, tmp_path):
+def test_it_is_kept_and_not_checked_by_running_it_again(experiment, tmp_path, monkeypatch):
     path = experiment()
     assert sweep(Request([str(path)], full=True, results=tmp_path / "r")) == 0
-    assert keep([str(path)], tmp_path / "r", tmp_path / "kept") in (0, 1)  # 1: changes that are in no commit
-    assert not of_length(SHORT, tmp_path / "kept")
+    monkeypatch.setattr(keeping, "revision", lambda: "1" * 40)
+    assert keep([str(path)], tmp_path / "r", tmp_path / "kept") == 0
+    assert len(files.cells(tmp_path / "kept")) == 2 and not of_length(SHORT, tmp_path / "kept")
+    shown = page.page(tmp_path / "kept", tmp_path, [str(path)]).partition("## What all was made with")[2]
+    assert re.search(r"\| such a host's load average at a run's start \| \d\S* to \d\S* \| 4 \|", shown)
+    assert f"| kernel of a host that timed programs | {os.uname().release} | 4 |" in shown
+    assert "| libraries of what was timed | none | 4 |" in shown, "they are scripts"
+    assert not re.search(r"^\| (QEMU|busybox|libc) ", shown, re.MULTILINE), "it has nothing of these"
+
+
+def test_what_was_kept_before_libraries_were_recorded_is_still_read(experiment, tmp_path, monkeypatch):
+    path = experiment()
+    assert sweep(Request([str(path)], full=True, results=tmp_path / "r")) == 0
+    with Store(tmp_path / "r") as store:
+        found = [(use, cell) for use, cell in store.cells("programs", "full") if cell]
+    older = [
+        Kept((use.kernel, use.workload, use.seed), replace(cell, config={name: cell.config[name] for name in cell.config if name not in ("libraries", "system", "load_average", "checked")}))
+        for use, cell in found
+    ]  # fmt: skip
+    files.write("programs", older, tmp_path / "kept")
+    assert set(files.cells(tmp_path / "kept")) == {cell.id for _, cell in found}
+    shown = page.page(tmp_path / "kept", tmp_path, [str(path)])
+    assert "| libraries of what was timed | not recorded | 4 |" in shown and "load average" not in shown
+
+
+def test_two_sweeps_of_one_host_time_nothing_at_the_same_time(experiment, tmp_path, lock, monkeypatch, capsys):
+    other = lock.open("a")
+    fcntl.flock(other, fcntl.LOCK_EX)
+    waiting, held = progress.Display.waiting, []
+
+    def until_it_ends(display):
+        waiting(display)
+        other.close()
+
+    def run(*given):
+        with lock.open("a") as third, pytest.raises(BlockingIOError):
+            fcntl.flock(third, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        held.append(given)
+        return run_local(*given)
+
+    run_local = command.run_local
+    monkeypatch.setattr(progress.Display, "waiting", until_it_ends)
+    monkeypatch.setattr(command, "run_local", run)
+    assert sweep(Request([str(experiment())], results=tmp_path / "r")) == 0
+    assert capsys.readouterr().out.count("waiting: another sweep on this host times a run") == 1
+    assert len(held) == 2, "it is taken for each run, so that two sweeps take turns"
+
+
+def test_what_changes_while_it_is_measured_is_not_recorded(experiment, tmp_path):
+    path = experiment()
+    (tmp_path / "program").write_text(f"{PROGRAM.replace('exit $3', '')}\necho more >> $1\n")
+    with pytest.raises(LabError, match=r"\S*/data changed while the sweep ran"):
+        sweep(Request([str(path)], results=tmp_path / "r"))
+    with Store(tmp_path / "r") as store:
+        assert not store.timings()
+
+
+def test_a_look_at_the_file_or_at_the_plan_makes_nothing(experiment, tmp_path, monkeypatch, capsys):
+    path = experiment()
+    path.write_text(path.read_text().replace("[[measure]]", 'make = ["a-goal"]\n\n[[measure]]'))
+
+    def makes(goals):
+        raise AssertionError(f"make {goals}")
+
+    monkeypatch.setattr(plan, "made_files", makes)
+    assert sweep(Request([str(path)], check=True, results=tmp_path / "r")) == 0
+    assert sweep(Request([str(path)], dry_run=True, results=tmp_path / "r")) == 0
+    assert "is not there" not in capsys.readouterr().out
+    (tmp_path / "program").unlink()
+    assert sweep(Request([str(path)], check=True, results=tmp_path / "r")) == 0
+    assert "programs: right; 4 runs" in capsys.readouterr().out
+    assert sweep(Request([str(path)], dry_run=True, results=tmp_path / "r")) == 0
+    said = capsys.readouterr().out
+    assert f"{tmp_path}/program is not there: a sweep makes it (make a-goal)" in said and "2 cells: 0 recorded" in said
 
 
 def test_a_run_that_fills_several_places_is_kept_once(experiment, tmp_path):
