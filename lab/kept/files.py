@@ -11,6 +11,7 @@ from lab.base.paths import TOP, LabError
 from lab.kept import form
 from lab.kept.form import Kept, Place
 from lab.sweep.experiment import Experiment
+from lab.sweep.plan import repeatable
 from lab.sweep.store import Cell, Use
 
 FULL = "full"  # the only scale that is kept
@@ -47,12 +48,17 @@ def names(place: Path | None = None) -> list[str]:
 
 
 def cells(place: Path | None = None) -> dict[str, Cell]:
-    """Every kept cell by its id. One that stands in the files of two experiments has to be the same in both."""
+    """Every kept cell by its id. One that stands in the files of two experiments has to be the same in both; but of what is not
+    repeatable a keep may have been interrupted between the two, and the later run counts."""
     found: dict[str, Cell] = {}
     for name in names(place):
         for where, cell in read(name, place).items():
             other = found.setdefault(cell.id, cell)
-            if counted(other) != counted(cell):
+            if counted(other) == counted(cell):
+                continue
+            if not repeatable(cell.config):
+                found[cell.id] = max(other, cell, key=lambda one: one.finished)
+            else:
                 raise LabError(
                     f"{shown(file_of(name, place))}: {form.spoken(where)} is another experiment's cell, too, and has other"
                     f" counts there: one of them is wrong ({cell.id})"

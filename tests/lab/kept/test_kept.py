@@ -78,7 +78,7 @@ def test_what_failed_or_is_in_no_commit_is_not_kept(tmp_path, monkeypatch, capsy
     path, place = write(tmp_path), tmp_path / "kept"
     first, second, *others = planned(path)
     list(fill(tmp_path / "r", [first], status="failed", kind="panic", message="a test"))
-    list(fill(tmp_path / "r", [second], revision=f"{COMMIT}-dirty"))
+    list(fill(tmp_path / "r", [second], revision=f"{COMMIT}-dirty", checked=True))
     list(fill(tmp_path / "r", others))
     monkeypatch.setattr(keeping, "revision", lambda: f"{COMMIT}-dirty")
     assert keep([str(path)], tmp_path / "r", place) == 1
@@ -89,6 +89,19 @@ def test_what_failed_or_is_in_no_commit_is_not_kept(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(keeping, "revision", lambda: "2" * 40)  # now they are, and its identity says: the same ones
     assert keep([str(path)], tmp_path / "r", place) == 0
     assert {cell.revision for cell in files.cells(place).values()} == {COMMIT, "2" * 40}
+
+
+def test_of_a_checkout_with_changes_is_kept_what_was_looked_at(tmp_path, monkeypatch, capsys):
+    """By its identity alone a run is not of a commit: its sources may have been others when it ran."""
+    path, place = write(tmp_path), tmp_path / "kept"
+    list(fill(tmp_path / "r", planned(path), revision=f"{COMMIT}-dirty"))
+    monkeypatch.setattr(keeping, "revision", lambda: "2" * 40)
+    assert keep([str(path)], tmp_path / "r", place) == 1 and not files.cells(place)
+    assert "4 runs are of a checkout with changes, and were recorded without a look" in capsys.readouterr().out
+    list(fill(tmp_path / "r", planned(path), revision=f"{COMMIT}-dirty", checked=True))
+    assert keep([str(path)], tmp_path / "r", place) == 0
+    kept = files.cells(place).values()
+    assert {cell.revision for cell in kept} == {"2" * 40} and not any("checked" in cell.config for cell in kept)
 
 
 def test_runs_of_other_sources_are_no_part_of_it_and_new_ones_take_their_place(small, tmp_path, capsys):
