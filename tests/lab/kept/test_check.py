@@ -130,6 +130,33 @@ def test_of_a_changed_kernel_what_the_caches_do_is_compared(kept, again, other):
         assert "not as then: the sources" in fault
 
 
+def test_where_nothing_can_be_compared_it_is_skipped(kept, again):
+    """Another machine, that counts nothing of caches: Linux beside ours. Of the same one all the rest is compared."""
+    experiments, place = kept
+    plant(place, lambda cell: replace(cell, stats={}))
+    again["stats"] = {}
+    assert len(check(WORD, place, experiments).equal) == 2
+    plant(place, lambda cell: config(machine_sha256="a" * 64)(cell))
+    again["results"] = [{"n": 77}]
+    outcome = check(WORD, place, experiments)
+    assert not outcome.equal and not outcome.faults and len(outcome.skipped) == 2
+    assert all("something else by now, and there are no counters of caches" in reason for reason in outcome.skipped)
+    again["status"] = "failed"
+    assert len(check(WORD, place, experiments).faults) == 2, "a run that fails is one all the same"
+
+
+def test_a_fault_says_again_where_the_kept_runs_would_be_taken(kept, again):
+    experiments, place = kept
+    again["results"] = [{"n": 77}]
+    fault = check(WORD, place, experiments).faults[0]
+    assert "    ./cw sweep small --full --again; ./cw keep small; make docs" in fault, "of the same identity"
+    plant(place, lambda cell: _of_older_sources(cell))
+    assert "    ./cw sweep small --full --again; " in check(WORD, place, experiments).faults[0], "of the same machine"
+    plant(place, config(machine_sha256="a" * 64))
+    again["stats"] = {}
+    assert "    ./cw sweep small --full; ./cw keep" in check(WORD, place, experiments).faults[0]
+
+
 @pytest.mark.parametrize(
     ("change", "found"),
     [
