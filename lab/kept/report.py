@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from lab.base.paths import TOP, LabError
@@ -16,10 +17,16 @@ def kept_results(names: list[str], place: Path | None = None) -> KeptResults:
     kept = KeptResults([load(name) for name in names or group("all")], place)
     if not kept.experiments():
         asked = f" of {', '.join(names)}" if names else ""
-        raise LabError(
-            f"{files.shown(kept.path)}/ keeps no runs{asked} yet: ./cw reproduce lever --full makes them, ./cw keep lever keeps them"
-        )
+        make, keep = (shlex.join(["./cw", *words]) for words in _how(names))
+        raise LabError(f"{files.shown(kept.path)}/ keeps no runs{asked} yet: {make} makes them, {keep} keeps them")
     return kept
+
+
+def _how(names: list[str]) -> tuple[list[str], list[str]]:
+    """The words of the commands that make and keep runs of @names, or of all."""
+    names = list(dict.fromkeys(names))
+    make = ["sweep", *names, "--full"] if names else ["reproduce", "all", "--full"]
+    return make, ["keep", *(names or ["all"])]
 
 
 def missing_words(kept: KeptResults) -> list[str]:

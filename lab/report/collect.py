@@ -183,7 +183,7 @@ class Section:
 
     @property
     def qemus(self) -> list[str]:
-        return sorted({cell.qemu for cell in self.cells.values() if cell})
+        return sorted({cell.qemu for cell in self.cells.values() if cell and cell.qemu})
 
     def runs(self, kernel: str, variant: str) -> list[tuple[int, Cell | None]]:
         """What was asked for of @kernel on @variant."""

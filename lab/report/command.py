@@ -24,6 +24,7 @@ def gather(names: list[str], every: bool, results: Path | None, full: bool) -> l
 def sections_of(store: Results, names: list[str], every: bool, full: bool) -> list[Section]:
     """The same of what @store has."""
     scale = "full" if full else "reduced"
+    names = list({find(name).resolve(): name for name in names}.values())  # asked for twice, it is shown once
     wanted = [load(name) for name in names]
     files = {one.name: name for one, name in zip(wanted, names, strict=True) if name.endswith(".toml")}
     there = [name for name, size in store.experiments() if size == scale]

@@ -92,7 +92,8 @@ def _experiment(section: Section) -> dict[str, Any]:
 
 def _cell(cell: Any) -> dict[str, Any]:
     names = "id status kind message command revision qemu virtual_ns seconds finished"
-    return {name: getattr(cell, name) for name in names.split()}
+    of_host = {name: cell.config[name] for name in ("system", "libraries", "load_average") if name in cell.config}
+    return {name: getattr(cell, name) for name in names.split()} | of_host
 
 
 def _table(table: Table) -> dict[str, Any]:
@@ -100,7 +101,7 @@ def _table(table: Table) -> dict[str, Any]:
     rows = [
         {
             "workload": row.place.name, "kernel": row.kernel, "is_reference": row.is_reference, "missing": row.missing,
-            "verdict": row.verdict.word if row.verdict else "", "ours": row.ours and asdict(row.ours), "ratio": row.ratio and asdict(row.ratio),
+            "verdict": row.verdict.word if row.verdict else "", "reason": row.verdict.said if row.verdict else "", "ours": row.ours and asdict(row.ours), "ratio": row.ratio and asdict(row.ratio),
             "paper": row.paper and _sample(row.paper, ""), "paper_ratio": row.paper_ratio and asdict(row.paper_ratio),
             "paper_row": row.paper_row,
         }

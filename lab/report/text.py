@@ -255,7 +255,7 @@ def _runs(section: Section, console: Console) -> None:
     if not found:
         return
     console.print(Text("The runs behind these numbers", style="bold"))
-    _line(console, f"  revision {', '.join(section.revisions)}; {', '.join(section.qemus)}")
+    _line(console, "; ".join([f"  revision {', '.join(section.revisions)}", *section.qemus]))
     for kernel, place, command in found:
         _line(console, f"  {kernel}, {place}:")
         _line(console, f"    {command}")

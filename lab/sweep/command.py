@@ -98,7 +98,7 @@ def sweep(request: Request) -> int:
 def _experiments(names: list[str]) -> list[Experiment]:
     """All that are named; the faults of all files together."""
     found, faults = [], []
-    for name in names:
+    for name in dict.fromkeys(names):
         try:
             found.append(load(name))
         except LabError as error:

@@ -320,6 +320,14 @@ def test_a_report_of_what_is_kept(small, tmp_path, capsys, monkeypatch):
     assert "whole loads; all 4 runs ·" in (tmp_path / "out/report.html").read_text()
 
 
+def test_what_is_asked_for_twice_is_shown_once(small, tmp_path):
+    path, place = small
+    names = [str(path), str(path), str(path.parent / "." / path.name)]
+    assert len(sections_of(kept_results(names, place), names, False, True)) == 1
+    report_kept(names, output=tmp_path / "out", place=place)
+    assert (tmp_path / "out/report.txt").read_text().count("A small experiment (") == 1
+
+
 def test_a_report_says_what_is_missing_and_calls_nothing_full_that_is_not(small, tmp_path, capsys):
     path, place = small
     empty = write(tmp_path, TEXT.replace("find / ", "find /usr "), name="empty")
@@ -343,8 +351,12 @@ def test_a_report_says_what_is_missing_and_calls_nothing_full_that_is_not(small,
 
 def test_nothing_is_kept(tmp_path):
     path = write(tmp_path)
-    with pytest.raises(LabError, match="keeps no runs of .*small.toml yet: ./cw reproduce lever --full"):
+    with pytest.raises(LabError, match="keeps no runs of .*small.toml yet: ./cw sweep .*small.toml --full makes them, ./cw keep .*small.toml keeps"):  # fmt: skip
         report_kept([str(path)], place=tmp_path / "none")
+    with pytest.raises(LabError, match="yet: ./cw sweep lever-word lever-miss --full makes them, ./cw keep lever-word lever-miss keeps"):  # fmt: skip
+        kept_results(["lever-word", "lever-miss", "lever-word"], tmp_path / "none")
+    with pytest.raises(LabError, match="yet: ./cw reproduce all --full makes them, ./cw keep all keeps"):
+        kept_results([], tmp_path / "none")
     assert "**Nothing is kept yet.**" in page.page(tmp_path / "none", tmp_path, [str(path)])
 
 

@@ -290,6 +290,8 @@ def test_json_has_everything_and_is_the_same_again(tmp_path):
     rows = {row["kernel"]: row for row in one["tables"][0]["rows"]}
     assert rows["twice"]["ratio"]["value"] == 1023 / 1003
     assert [run["value"] for run in rows["twice"]["ours"]["kept"]] == [1022, 1023, 1024]
+    assert (rows["twice"]["verdict"], rows["twice"]["reason"]) == ("reproduced", "direction and size")
+    assert rows["four times"]["verdict"] == "not measured" and "panic" in rows["four times"]["reason"]
     ids = {run["id"] for run in one["runs"]}
     assert {run["cell"] for run in rows["twice"]["ours"]["kept"]} <= ids
     assert [fault["kernel"] for fault in one["faults"]] == ["four times"] * 5
