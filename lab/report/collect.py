@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from lab.report.figures import Buckets, Chains, Curve, Fault, Misses, Point, Sensitivity
-from lab.report.numbers import Ratio, Run, Sample, as_printed, ratio, sample
+from lab.report.numbers import Ratio, Run, Sample, as_printed, finite, known_mean, ratio, sample
 from lab.report.verdicts import Claim, Verdict, Word, judge
 from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, Variant
 from lab.sweep.measures import value
@@ -228,6 +228,9 @@ def _remarks(section: Section) -> Iterator[str]:
     asked = sorted(section.experiment.seeds_at(section.full))
     if section.seeds != asked:
         yield f"The sweep was of the seeds {_listed(section.seeds)}; the file's are {_listed(asked)}."
+    pairs = [f"{one.name} {one.builds:.1%}" for one in section.experiment.measure if one.builds and section.judged]
+    if pairs:
+        yield f"Of one kernel one pair of builds was compared, which differed by: {', '.join(pairs)}. Kernels of different images are held to that; another pair may differ by more."
     if section.experiment.keep_at(section.full) == "middle" and len(section.seeds) < 4:
         yield "The least and the greatest of the runs are to be left out, and there are few."
     if section.faults:
@@ -245,12 +248,6 @@ def _counted(section: Section) -> Counter[str]:
 def short_revision(revision: str) -> str:
     """Ten digits, and whether there were changes."""
     return revision[:10] + ("-dirty" if revision.endswith("-dirty") and len(revision) > 10 else "")
-
-
-def _number(found: Any) -> float | None:
-    if isinstance(found, bool) or not isinstance(found, (int, float)) or not math.isfinite(found):
-        return None
-    return found
 
 
 def _table(section: Section, measure: Measure) -> Table:
@@ -284,7 +281,7 @@ def _table(section: Section, measure: Measure) -> Table:
                 )  # fmt: skip
             )
     if section.judged:
-        rows = _with_verdicts(rows, experiment, measure)
+        rows = _with_verdicts(rows, section, measure)
     return Table(measure, rows, [place.name for place in without])
 
 
@@ -292,8 +289,9 @@ def _name(row: Row) -> str:
     return f"{row.kernel}, {row.place.name}"
 
 
-def _with_verdicts(rows: list[Row], experiment: Experiment, measure: Measure) -> list[Row]:
+def _with_verdicts(rows: list[Row], section: Section, measure: Measure) -> list[Row]:
     """Those with a number of the paper's, judged together: they are the comparisons of one table."""
+    experiment = section.experiment
     references = {row.place: row.ours for row in rows if row.is_reference}
     compared = [row for row in rows if row.paper_ratio and not row.is_reference]
     claims = [
@@ -304,12 +302,19 @@ def _with_verdicts(rows: list[Row], experiment: Experiment, measure: Measure) ->
             resolution=measure.resolution,
             noise=experiment.noise_at(row.place.name, row.paper_ratio.value if row.paper_ratio else None),
             missing=row.missing,
+            one_image=_one_image(section, row.place.variant, row.kernel, experiment.reference),
             name=_name(row),
         )
         for row in compared
     ]
     found = dict(zip(map(id, compared), judge(claims, experiment.smallest, measure.builds), strict=True))
     return [replace(row, verdict=found.get(id(row))) for row in rows]
+
+
+def _one_image(section: Section, variant: str, *kernels: str) -> bool:
+    """Whether @kernels are told apart by what they are booted with alone: one image, to the byte."""
+    images = {cell.config.get("kernel_sha256") for kernel in kernels for _, cell in section.good(kernel, variant)}
+    return len(images) == 1 and None not in images
 
 
 def _is_without(section: Section, measure: Measure, place: Place) -> bool:
@@ -331,7 +336,7 @@ def _ours(section: Section, measure: Measure, kernel: str, place: Place) -> tupl
     without: dict[str, list[str]] = {}
     for seed, cell in section.runs(kernel, place.variant):
         found = value(measure.source, cell, place.case, measure.over, words) if cell and cell.ok else None
-        number = _number(found)
+        number = finite(found)
         if cell and number is not None:
             runs.append(Run(seed, number, cell.id))
         else:
@@ -344,13 +349,13 @@ def _ours(section: Section, measure: Measure, kernel: str, place: Place) -> tupl
 def _paper(section: Section, measure: Measure, kernel: Kernel, place: Place) -> Sample | None:
     """The paper's mean; its s and n are `s_KEY` and `n_KEY`, for the first measure also `s`, for all also `n`."""
     row = kernel.paper_row(place.name)
-    mean = _number(row.get(measure.paper)) if measure.paper else None
+    mean = finite(row.get(measure.paper)) if measure.paper else None
     if mean is None:
         return None
     first = measure.paper == section.experiment.measure[0].paper
-    s = _number(row.get(f"s_{measure.paper}", row.get("s") if first else None))
+    s = finite(row.get(f"s_{measure.paper}", row.get("s") if first else None))
     told = row.get(f"n_{measure.paper}", row.get("n"))
-    n = _number(told if told is not None or s is None else paper_runs(section.experiment))
+    n = finite(told if told is not None or s is None else paper_runs(section.experiment))
     return Sample(mean, s, None if n is None else int(n))
 
 
@@ -397,7 +402,8 @@ def _claim(section: Section, expect: Expect) -> _Prepared:
     largest = math.inf if expect.largest is None else expect.largest
     claim = Claim(
         ours, than.ours, paper, expect.at_least, largest, table.measure.resolution, missing=missing,
-        asked=expect.asked, goal=expect.goal, name=expect.text,
+        asked=expect.asked, goal=expect.goal, limit=more is None, name=expect.text,
+        one_image=more is not None and _one_image(section, than.place.variant, expect.more, expect.than),
     )  # fmt: skip
     return _Prepared(expect, table, place, claim)
 
@@ -420,11 +426,6 @@ def _buckets(section: Section, wanted: Histogram) -> Buckets:
     )
 
 
-def _mean(numbers: list[Any]) -> float | None:
-    known = [number for number in map(_number, numbers) if number is not None]
-    return sum(known) / len(known) if known else None
-
-
 def concerned(experiment: Experiment) -> list[str]:
     """The caches that an experiment is about, as its measures and histograms tell; or else all."""
     named: set[str] = {histogram.cache for histogram in experiment.histogram}
@@ -442,7 +443,7 @@ def _chains(section: Section) -> Iterator[Chains]:
                     continue
                 fields = "steps_per_hit expected_steps_per_hit steps_per_miss expected_steps_per_miss lookups hits misses bytes"
                 hit, expected_hit, miss, expected_miss, lookups, hits, misses, size = (
-                    _mean([report.get(name) for report in reports]) for name in fields.split()
+                    known_mean([report.get(name) for report in reports]) for name in fields.split()
                 )
                 structure = str(reports[0].get("structure", ""))
                 function = str(reports[0].get("function", ""))
@@ -460,8 +461,8 @@ def _misses(section: Section) -> Iterator[Misses]:
             found = [cell.cachesim for _, cell in section.good(kernel.name, variant.name) if cell.cachesim]
             for region in REGIONS:
                 regions = [one[region] for one in found if isinstance(one.get(region), dict)]
-                names = [name for name in REGION_COUNTS if any(_number(one.get(name)) is not None for one in regions)]
-                counts = {name: _mean([one.get(name) for one in regions]) or 0.0 for name in names}
+                names = [name for name in REGION_COUNTS if any(finite(one.get(name)) is not None for one in regions)]
+                counts = {name: known_mean([one.get(name) for one in regions]) or 0.0 for name in names}
                 if counts:
                     yield Misses(kernel.name, variant.name, region, counts, len(regions))
 

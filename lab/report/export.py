@@ -8,7 +8,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from lab.report import words
+from lab.report import summary, words
 from lab.report.collect import TOLERANCE, Buckets, Curve, Section, Table
 from lab.report.figures import Sensitivity
 from lab.report.numbers import CONFIDENCE, Ratio, Sample
@@ -58,8 +58,10 @@ def _ratio(one: Ratio | None, prefix: str) -> dict[str, Any]:
 
 def as_json(sections: list[Section], results: str) -> str:
     """One object; docs/lab/reports.md describes it. The same results give the same bytes."""
+    judged = [section for section in sections if section.judged]
     whole = {
         "version": VERSION, "results": results, "confidence": CONFIDENCE, "method": list(words.METHOD),
+        "verdicts": summary.total(judged), "aims": summary.aims(judged),
         "experiments": [_experiment(section) for section in sections],
     }  # fmt: skip
     return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import covariance, fmean, variance
+from typing import Any
 
 CONFIDENCE = 0.95
 WIDE = 10.0  # an interval around 1 that spans such a factor says neither direction nor size
@@ -66,6 +67,19 @@ class Ratio:
         if self.low is None or self.high is None:
             return False
         return self.side != 0 or (self.low > 0 and self.high <= WIDE * self.low)
+
+
+def finite(found: Any) -> float | None:
+    """@found, if it is a number."""
+    if isinstance(found, bool) or not isinstance(found, (int, float)) or not math.isfinite(found):
+        return None
+    return found
+
+
+def known_mean(numbers: Sequence[Any]) -> float | None:
+    """Of those that are numbers."""
+    known = [number for number in map(finite, numbers) if number is not None]
+    return sum(known) / len(known) if known else None
 
 
 def sample(runs: Sequence[Run], keep: str = "all") -> Sample | None:

@@ -1,7 +1,7 @@
 """What a reader is told first: of each text and each of its tables how many verdicts there are of each word, and the
 table's main finding in a line of numbers.
 
-Every verdict counts, of rows and of findings alike. Of comparisons whose runs are equal digit for digit, the later
+Every verdict counts, of rows and of findings alike; aims of our own, of which no text says anything, are counted apart. Of comparisons whose runs are equal digit for digit, the later
 ones count only where their word is another one.
 """
 
@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lab.report import words
 from lab.report.collect import Judgement, Row, Section, Table
 from lab.report.figures import Standing
 from lab.report.numbers import Ratio
-from lab.report.verdicts import WORDS, Verdict, Word
+from lab.report.verdicts import AIMS, UNDECIDED, WORDS, Verdict, Word
 from lab.sweep.experiment import Experiment
 
 MEANINGS: dict[Word, str] = {  # of a line's length
@@ -127,7 +127,7 @@ def texts(sections: Iterable[Section]) -> list[Text]:
 
 
 def counts(section: Section) -> dict[Word, int]:
-    """How many verdicts there are of each word, those that there are."""
+    """How many verdicts there are of each word, those that there are; the aims' behind the text's."""
     found: Counter[Word] = Counter()
     for table in section.tables:
         rows = [(f"{row.kernel}, {row.place.name}", row.verdict) for row in table.rows if row.verdict]
@@ -136,7 +136,7 @@ def counts(section: Section) -> dict[Word, int]:
         said = {_which(one) for _, one in rows}
         found.update(_once(rows))
         found.update(_once([(text, one) for text, one in findings if one.ratio is None or _which(one) not in said]))
-    return {word: found[word] for word in WORDS if found[word]}
+    return {word: found[word] for word in (*WORDS, *AIMS) if found[word]}
 
 
 def _which(one: Verdict) -> tuple[Word, tuple[float, ...]]:
@@ -162,11 +162,20 @@ def _once(named: list[tuple[str, Verdict]]) -> Iterator[Word]:
 
 
 def total(sections: Iterable[Section]) -> dict[Word, int]:
-    """The same of all."""
+    """The same of all, and of what the texts say alone."""
+    return _total(sections, WORDS)
+
+
+def aims(sections: Iterable[Section]) -> dict[Word, int]:
+    """What came of our own aims, in all."""
+    return _total(sections, AIMS)
+
+
+def _total(sections: Iterable[Section], of: Sequence[Word]) -> dict[Word, int]:
     found: Counter[Word] = Counter()
     for section in sections:
         found.update(counts(section))
-    return {word: found[word] for word in WORDS}
+    return {word: found[word] for word in of}
 
 
 def standing(sections: Iterable[Section]) -> Standing | None:
@@ -194,7 +203,7 @@ def finding(section: Section) -> Finding:
             return Finding(row.verdict.word if row.verdict else "", _row(table, row))
     told = [one for one in section.judgements if one.ratio]
     if told:
-        decided = [one for one in told if one.verdict and one.verdict.word != "undecided"]
+        decided = [one for one in told if one.verdict and one.verdict.word not in UNDECIDED]
         one = max(decided or told, key=lambda one: _size(one.ratio))
         return Finding(one.verdict.word if one.verdict else "", _expected(one, section))
     for table in section.tables:

@@ -18,6 +18,7 @@ from lab.sweep.experiment import ROWS
 STYLES = {
     "reproduced": "green", "direction only": "cyan", "no worse": "cyan", "no effect here": "bold red",
     "contradicted": "bold red", "answered": "green", "undecided": "yellow", "left open": "dim", "not measured": "dim", "demonstration": "dim",
+    "aim reached": "green", "aim missed": "red", "aim undecided": "yellow", "aim not measured": "dim",
 }  # fmt: skip
 WIDTH = 160  # of text that is on no terminal
 LAST_LINES = 5  # of a failed run's log
@@ -46,12 +47,14 @@ def show(sections: list[Section], console: Console) -> None:
 def _summary(sections: list[Section], console: Console) -> None:
     """The page's first screen: all verdicts, then for each table of a text its own and the main finding."""
     if any(section.judged for section in sections):
-        total = summary.total(section for section in sections if section.judged)
+        whole = [section for section in sections if section.judged]
+        total = summary.total(whole)
         console.print(Text("All verdicts", style="bold"))
         for word, count in total.items():
             console.print(Text(f"  {count:4} ").append_text(_verdict(word)).append(f": {summary.MEANINGS[word]}"))
         stands = summary.standing(sections)
-        console.print(Text(f"{words.standing(stands)}\n" if stands else ""))
+        below = [words.aims(summary.aims(whole)), words.standing(stands) if stands else ""]
+        console.print(Text("".join(f"{one}\n" for one in below if one)))
     for text in summary.texts(sections):
         grid = _grid(
             f"<{text.name}",
@@ -145,7 +148,7 @@ def _measure(section: Section, table: Table, console: Console) -> None:
 def _judgements(section: Section, console: Console) -> None:
     if not section.judgements:
         return
-    console.print(Text("What the paper found, and what it asks", style="bold"))
+    console.print(Text("What the paper found, what it asks, and what we aim at", style="bold"))
     for one in section.judgements:
         expect = one.expect
         console.print(Text("  ").append_text(_verdict(one.word)).append(f": {expect.question or expect.text}"))

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import re
 import shlex
+from collections.abc import Mapping
 
 from lab.report.collect import TOLERANCE, Row, Section, Table
 from lab.report.figures import Buckets, Outcome, Point, Sensitivity, Standing
 from lab.report.numbers import WIDE, Ratio, Sample
+from lab.report.verdicts import NOT_MEASURED, Word
 from lab.sweep.experiment import ROWS, Measure
 from lab.sweep.store import Cell
 
 SIGNS = {
     "reproduced": "✓", "direction only": "↗", "no worse": "≥", "no effect here": "=", "contradicted": "✗", "answered": "◆",
     "undecided": "?", "left open": "○", "not measured": "–", "demonstration": "·",
+    "aim reached": "▲", "aim missed": "▼", "aim undecided": "△", "aim not measured": "▽",
 }  # fmt: skip
 NONE = "–"
 NEVER = "never"  # in place of a 0 that is a count of nothing
@@ -32,9 +35,12 @@ METHOD = (
     "two identical kernels would have this word as well. no effect here: our interval has 1 in it and is narrower than the paper's effect, "
     "so it would have been seen. contradicted: the other direction. answered: the paper asks whether it is so, and has no finding. undecided: too wide to tell the paper's effect from none; "
     "the number of seeds that it would take is told. left open: the paper's own interval has 1 in it.",
+    "Aims are our own: the paper says nothing of them, and they count among no verdicts on it. aim reached: the whole interval is at least "
+    "what was aimed at. aim missed: the whole interval is below it. aim undecided: it lies in the interval.",
     "A direction counts where a t test excludes equal means, by Holm's method over all comparisons of the table, and where the "
     "ratio is farther from 1 than that of two kernels like the reference would be, run with other seeds. A size counts where both "
-    "intervals meet and ours is no wider than the paper's effect. Rows whose runs are equal digit for digit are one comparison. "
+    "intervals meet and ours is no wider than the paper's effect. Where one pair of builds of one kernel was compared, kernels of different images "
+    "are held to what these differed by; another pair may differ by more. Rows whose runs are equal digit for digit are one comparison. "
     "Figures that do not vary with the seed are exact and have no interval.",
     "Only whole loads are judged. What runs a part of one is a demonstration: it has figures and no verdicts.",
     "What rests on cycles is judged again under other settings: all costs of memory halved and doubled, the other memory "
@@ -47,7 +53,7 @@ METHOD = (
 
 def kept(one: Sensitivity) -> str:
     """Under how many settings the word is the same."""
-    if one.missing or one.measured.word == "not measured":
+    if one.missing or one.measured.word in NOT_MEASURED:
         return NONE
     return f"{len(one.others) - len(one.changed)} of {len(one.others)}"
 
@@ -64,6 +70,14 @@ def standing(one: Standing) -> str:
         f"Of {one.told} directions that rest on simulated cycles {one.direction} stay under all other settings of the memory, "
         f"{one.word} with their word{alone}."
     )
+
+
+def aims(counts: Mapping[Word, int]) -> str:
+    """What came of our own aims, in a sentence; "": there are none."""
+    if not any(counts.values()):
+        return ""
+    said = ", ".join(f"{SIGNS[word]} {count} {word.removeprefix('aim ')}" for word, count in counts.items())
+    return f"Aims of our own, of which the papers say nothing, are not among these verdicts: {said}."
 
 
 def changed(one: Sensitivity) -> str:

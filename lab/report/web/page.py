@@ -229,10 +229,10 @@ def _summary(sections: list[Section]) -> dict[str, Any]:
     stands = summary.standing(sections)
     return {
         "headline": found if 2 * len(judged) > len(sections) else f"{named or 'Experiments'}, measured in part",
-        "judged": bool(judged), "demonstrations": sum(not section.judged for section in sections), "total": summary.total(sections),
+        "judged": bool(judged), "demonstrations": sum(not section.judged for section in sections), "total": summary.total(judged),
         "texts": texts, "meanings": summary.MEANINGS, "faults": sum(len(section.faults) for section in sections),
         "runs": sum(words.runs_asked(section) for section in sections), "absent": absent(sections),
-        "standing": words.standing(stands) if stands else "",
+        "standing": words.standing(stands) if stands else "", "aims": words.aims(summary.aims(judged)),
     }  # fmt: skip
 
 

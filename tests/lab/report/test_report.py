@@ -232,15 +232,36 @@ def test_one_expectation_of_several_places_and_kernels(tmp_path):
     assert [one.expect.text for one in found[:2]] == ["B is ahead of A, 1 thread", "B is ahead of A, 2 threads"]
     assert [one.place for one in found] == ["1 thread", "2 threads", "1 thread", "1 thread"]
     # A's mean is 52 [49.5, 54.5], B's 53 in the same seeds.
-    assert found[0].word == "answered" and found[0].reason.startswith("yes") and found[0].ratio.paired
-    assert [one.word for one in found[2:]] == ["undecided", "undecided"]
+    assert found[0].word == "aim reached" and found[0].ratio.paired
+    assert [one.word for one in found[2:]] == ["aim undecided", "aim undecided"]
     assert found[2].ratio.value == 53 / 52 and found[2].expect.above == "53"
     far = whole + limit.replace("{n}", "60") + limit.replace("{n}", "40")
     found = section(tmp_path / "far", far, "curve").judgements
-    assert [one.reason for one in found] == [
-        "yes: the whole interval is at least 1",
-        "no: the whole interval is below 1",
-    ]
+    assert [one.word for one in found] == ["aim reached", "aim missed"]
+
+
+def test_what_two_builds_differ_by_is_nothing_to_kernels_of_one_image(tmp_path):
+    """The gain is 2 %: of two images as large as what the pair of builds differed by, of one it is the parameter's."""
+    text = TEXT.replace('from = "metric:', 'builds = 0.025\nfrom = "metric:')
+
+    def images(*names):
+        def change(store):
+            for use, cell in store.cells("sample", "reduced"):
+                image = dict(zip(("plain", "twice", "four times"), names, strict=True))[use.kernel]
+                store.record(replace(cell, config={**cell.config, "kernel_sha256": image}))
+
+        return change
+
+    two = section(tmp_path / "two", text, change=images("a", "b", "a"))
+    one = section(tmp_path / "one", text, change=images("a", "a", "b"))
+    told = [[row.verdict.word for row in table(each, "throughput").rows if row.verdict] for each in (two, one)]
+    unknown = section(tmp_path / "none", text)
+    assert table(unknown, "throughput").row("16 scripts", "twice").verdict.word == "undecided"
+    assert told[0][0] == "undecided" and told[1][0] == "reproduced"
+    assert [each.judgements[2].word for each in (two, one)] == ["undecided", "direction only"]
+    remark = "Of one kernel one pair of builds was compared, which differed by: throughput 2.5%."
+    assert any(said.startswith(remark) and "another pair may differ by more" in said for said in two.remarks)
+    assert not any("builds" in said for said in section(tmp_path / "no", TEXT).remarks)
 
 
 def test_a_workload_that_does_not_tell_a_measure_is_named_once(tmp_path):

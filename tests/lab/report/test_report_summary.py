@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 
@@ -9,9 +10,11 @@ import pytest
 
 from lab.build.setup import need_lab
 from lab.report import summary, words
+from lab.report.export import as_json
 from lab.report.numbers import Ratio, Run, sample
-from lab.report.text import plain
-from lab.report.verdicts import WORDS, Verdict
+from lab.report.text import STYLES, plain
+from lab.report.verdicts import AIMS, WORDS, Verdict
+from lab.report.web.page import alone
 from lab.sweep.experiment import load
 from lab.sweep.toml.files import FOLDER, find
 from tests.lab.report import plausible_results
@@ -52,6 +55,32 @@ def test_each_verdict_counts(tables):
     total = summary.total(tables)
     assert list(total) == list(WORDS), "a word without verdicts is not left out"
     assert sum(total.values()) == sum(sum(summary.counts(one).values()) for one in tables)
+
+
+def test_aims_of_our_own_are_no_verdicts_on_the_paper(tmp_path):
+    """They are told apart as reached and missed, in a line of their own, in every form."""
+    aim = '\n[[expect]]\ntext = "{{more}} is ahead by the factor {0}"\nmeasure = "throughput"\nmore = ["twice", "four times"]\nthan = "plain"\ngoal = true\nat_least = {0}\n'
+    plain_one = section(tmp_path / "p", TEXT)
+    found = section(tmp_path / "r", TEXT + aim.format(1.01) + aim.format(1.03))
+    assert summary.total([found]) == summary.total([plain_one])
+    assert list(summary.aims([found]).values()) == [2, 1, 0, 0] and sum(summary.aims([plain_one]).values()) == 0
+    line = "Aims of our own, of which the papers say nothing, are not among these verdicts: ▲ 2 reached, ▼ 1 missed, △ 0 undecided, ▽ 0 not measured."
+    assert words.aims(summary.aims([found])) == line and words.aims(summary.aims([plain_one])) == ""
+    assert line in " ".join(plain([found, plain_one]).split())
+    told = json.loads(as_json([found], "r"))
+    assert told["aims"] == summary.aims([found]) and told["verdicts"] == summary.total([found])
+    words_told = [one["verdict"] for one in told["experiments"][0]["judgements"] if one["goal"]]
+    assert words_told == ["aim reached", "aim reached", "aim missed", "aim reached"]
+    page = alone([found])
+    assert line in page and "and what we aim at" in page and line not in alone([plain_one])
+    assert 'title="aim reached: 2"' in page and 'title="aim missed: 1"' in page
+    tally = page[page.index('<ul class="tally"') : page.index("</ul>")]
+    assert "aim" not in tally and "answered" in tally
+
+
+def test_every_word_has_a_sign_a_style_and_a_line():
+    assert set(words.SIGNS) == set(STYLES) == {*WORDS, *AIMS, "demonstration"} and set(summary.MEANINGS) == set(WORDS)
+    assert len(set(words.SIGNS.values())) == len(words.SIGNS)
 
 
 def test_what_says_the_same_of_the_same_runs_counts_once(tmp_path):

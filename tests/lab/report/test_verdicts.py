@@ -12,7 +12,7 @@ from lab.build.setup import need_lab
 from lab.report.collect import Section
 from lab.report.numbers import Ratio, Run, Sample, equality_p, ratio, sample
 from lab.report.reproduce import group
-from lab.report.verdicts import ALPHA, WORDS, Claim, Verdict, holm, judge
+from lab.report.verdicts import AIMS, ALPHA, WORDS, Claim, Verdict, holm, judge
 from lab.sweep.experiment import load
 
 need_lab()
@@ -121,15 +121,26 @@ def test_no_worse_is_decided_by_the_interval(effect, deviation, word, said):
 @pytest.mark.parametrize(
     ("effect", "deviation", "least", "word", "said"),
     [
-        (0.02, 0.5, 1.0, "answered", "yes: the whole interval is at least 1"),
-        (0.02, 0.5, 1.5, "answered", "no: the whole interval is below 1.5"),
-        (-0.02, 0.5, 1.0, "answered", "no: the whole interval is below 1"),
-        (0.0, 0.5, 1.0, "undecided", "1 lies in the interval"),
+        (0.02, 0.5, 1.0, "aim reached", "the whole interval is at least 1"),
+        (0.02, 0.5, 1.5, "aim missed", "the whole interval is below 1.5"),
+        (-0.02, 0.5, 1.0, "aim missed", "the whole interval is below 1"),
+        (0.0, 0.5, 1.0, "aim undecided", "1 lies in the interval"),
     ],
 )
 def test_an_aim_of_ours_is_reached_or_not_and_never_reproduced(effect, deviation, least, word, said):
     found = one(effect, deviation, paper=None, at_least=least, goal=True)
     assert found.word == word and said in found.reason
+    open_paper = one(effect, deviation, paper=Ratio(1.001, 0.99, 1.012), noise="noise", at_least=least, goal=True)
+    assert open_paper.word == word, "whether we reach it does not hang on what the paper could tell"
+    assert judge([Claim(None, spread(1000, 1), goal=True)])[0].word == "aim not measured"
+
+
+def test_an_aim_is_not_the_same_as_a_finding_of_the_same_runs():
+    """Both count; of two aims with the same runs one."""
+    pair = spread(1020, 0.5, first=100), spread(1000, 0.5)
+    aims = [Claim(*pair, at_least=1.01, goal=True, name=name) for name in ("first", "second")]
+    assert [one.same_as for one in judge(aims)] == ["", "first"]
+    assert [one.same_as for one in judge([Claim(*pair, PAPER, name="found"), aims[0]])] == ["", ""]
 
 
 def test_pairs_do_not_see_what_two_identical_kernels_show():
@@ -164,6 +175,35 @@ def test_where_the_paper_finds_no_difference_another_is_none_of_its_findings(eff
     assert judge([claim], smallest=0.01)[0].word == word
 
 
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [(1.0, "no worse"), (1.01, "no worse"), (0.985, "no worse"), (1.3, "contradicted"), (0.9, "contradicted")],
+)
+def test_the_same_of_what_does_not_vary(value, word):
+    claim = Claim(of([1000.0 * value] * 3), of([1000.0] * 3), Ratio(1.0))
+    (found,) = judge([claim], smallest=0.02)
+    assert found.word == word and "exact" in found.reason
+    assert judge([claim], smallest=0.02, builds=0.12)[0].word == ("contradicted" if value == 1.3 else "undecided")
+
+
+@pytest.mark.parametrize(
+    ("effect", "word", "said"),
+    [
+        (-0.002, "no effect here", "the paper's effect is farther away than that"),
+        (0.002, "no effect here", "the paper's effect is farther away than that"),
+        (0.015, "undecided", "the paper's effect is no farther away"),
+    ],
+)
+def test_what_two_identical_kernels_show_too_is_no_effect_where_the_papers_is_beyond_it(effect, word, said):
+    """Pairs that differ by next to nothing, whatever the seed, where two identical kernels may differ by 1.8 %; the paper: at least 3 %."""
+    values = spread(1000, 12).kept
+    noisy = [run.value + 0.01 * (-1) ** run.seed for run in values]
+    claim = Claim(of([(1 + effect) * value for value in noisy]), of([run.value for run in values]), at_least=1.03)
+    (found,) = judge([claim])
+    assert found.word == word and said in found.reason, found
+    assert found.ratio and found.ratio.side == (1 if effect > 0 else -1)
+
+
 def test_what_the_paper_left_open_is_no_finding():
     assert one(0.02, paper=Ratio(1.001, 0.99, 1.012)).word == "left open"
 
@@ -188,13 +228,55 @@ def test_two_builds_of_a_kernel_set_a_limit_too():
     """Seeds alone do not show what another place in memory does: below it nothing is found, above it is."""
     claim = Claim(spread(1020, 0.5, first=100), spread(1000, 0.5), PAPER)
     (found,) = judge([claim], builds=0.034)
-    assert found.word == "undecided" and "two builds of one kernel differed by 3.4%" in found.reason
+    assert found.word == "undecided" and "one pair of builds of one kernel differed by 3.4%" in found.reason
     assert found.seeds_wanted is None, "no number of seeds would tell"
     exact = Claim(of([1020.0] * 3), of([1000.0] * 3), PAPER)
     assert [judge([one], builds=0.009)[0].word for one in (claim, exact)] == ["reproduced"] * 2
     assert judge([exact], builds=0.034)[0].word == "undecided"
     swapped = Claim(claim.than, claim.more, PAPER)
     assert [judge([swapped], builds=by)[0].word for by in (0.019, 0.034)] == ["contradicted", "undecided"]
+
+
+def test_two_kernels_of_one_image_are_no_two_builds():
+    claim = Claim(spread(1020, 0.5, first=100), spread(1000, 0.5), PAPER)
+    assert [judge([replace(claim, one_image=one)], builds=0.034)[0].word for one in (False, True)] == [
+        "undecided",
+        "reproduced",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("goal", "held", "broken"), [(False, "no worse", "contradicted"), (True, "aim reached", "aim missed")]
+)
+def test_two_builds_limit_what_an_interval_alone_decides(goal, held, broken):
+    """At least 0.99: 1.005 is, and 0.975 is not, but both are nearer to it than 1.9 % that two builds differ by."""
+    for mean, word in ((1005, held), (975, broken)):
+        for more in (spread(mean, 0.1, first=100), of([float(mean)] * 3)):
+            claim = Claim(more, spread(1000, 0.1) if more.s else of([1000.0] * 3), at_least=0.99, goal=goal)
+            assert judge([claim], builds=0.01)[0].word == word
+            (found,) = judge([claim], builds=0.019)
+            assert found.word.endswith("undecided") and "one pair of builds" in found.reason and not found.seeds_wanted
+            assert judge([replace(claim, one_image=True)], builds=0.019)[0].word == word
+
+
+def test_no_number_of_seeds_tells_an_effect_below_what_builds_differ_by():
+    for effect, deviation, theirs, word in (
+        (0.0, 15, PAPER, "undecided"),
+        (0.05, 30, Ratio(1.0067, 1.003, 1.010), "direction only"),
+    ):
+        claim = Claim(spread(1000 * (1 + effect), deviation, first=100), spread(1000, deviation), theirs)
+        less, more = 0.9 * (theirs.value - 1), 1.1 * (theirs.value - 1)
+        told = {by: judge([claim], builds=by)[0] for by in (0.0, less, more)}
+        assert {one.word for one in told.values()} == {word}
+        assert told[0.0].seeds_wanted and told[less].seeds_wanted and not told[more].seeds_wanted
+        assert "no number of seeds would: one pair of builds of one kernel differed by" in told[more].reason
+        assert judge([replace(claim, one_image=True)], builds=more)[0] == told[0.0]
+
+
+def test_how_many_seeds_would_do_allows_for_builds():
+    claim = Claim(spread(1030, 30, first=100), spread(1000, 30), at_least=0.99)
+    alone, built = (judge([claim], builds=by)[0].seeds_wanted for by in (0.0, 0.03))
+    assert alone and built and built > alone and judge([claim], builds=0.05)[0].seeds_wanted is None
 
 
 def test_two_builds_limit_the_size_that_can_be_told():
@@ -265,6 +347,38 @@ def test_a_small_ratio_of_the_papers_is_not_met_by_none():
 def test_what_is_told_from_none_and_too_small_says_both():
     found = judge([Claim(spread(1004, 0.1, first=100), spread(1000, 0.1), Ratio(1.02))], smallest=0.005)[0]
     assert found.word == "no effect here" and "told from no effect, but below what counts (0.005)" in found.reason
+
+
+@pytest.mark.parametrize("least", [1.0, 2.0])
+def test_beside_none_at_all_a_direction_is_not_made_of_one_run(least):
+    """Where the other one has 0 there is no ratio: it takes a difference beyond chance, or all of the runs."""
+    none = [0.0] * 5
+    for some in ([0, 0, 0, 0, 1], [0, 1, 0, 2, 1], none):
+        (found,) = judge([Claim(of(some), of(none), at_least=least)])
+        assert found.word == "undecided" and "no ratio" in found.reason, some
+    for all_of_them in ([3] * 5, [1, 90, 2, 1, 4], [5, 6, 5, 6, 7]):
+        assert judge([Claim(of(all_of_them), of(none), at_least=least)])[0].word == "direction only"
+    assert judge([Claim(of([9, 8, 9, 0, 9]), of(none))])[0].word == "direction only", "by the t test"
+    assert judge([Claim(of([3, 90]), of([0, 0]))])[0].word == "undecided", "chance does so once in sixteen times"
+    assert judge([Claim(of([3]), of([0]))])[0].word == "undecided"
+    less = Ratio(0.5, 0.4, 0.6)
+    assert judge([Claim(of([3] * 5), of(none), less)])[0].word == "contradicted"
+    assert judge([Claim(of([0, 0, 0, 0, 1]), of(none), less)])[0].word == "undecided"
+    assert judge([Claim(of([1, 1, 2, 1, 1]), of([-1, 1, 0, 0, 0]))])[0].word == "direction only", (
+        "told, though not all are 0"
+    )
+    assert judge([Claim(of([0, 0, 2, 1, 0]), of([-1, 1, 0, 0, 0]))])[0].word == "undecided"
+
+
+def test_a_limit_is_kept_where_there_is_none_at_all():
+    """At most 0.1: none in five runs is no effect that was found, nor is what stays below a limit."""
+    limit = Sample(0.1, 0.0, 5)
+    for goal, word in ((False, "no worse"), (True, "aim reached")):
+        assert judge([Claim(limit, of([0.0] * 5), limit=True, goal=goal)])[0].word == word
+        assert judge([Claim(limit, of([0.01, 0.02, 0.01, 0.02, 0.01]), limit=True, goal=goal)])[0].word == word
+        once = judge([Claim(replace(limit, n=1), of([0.0]), limit=True, goal=goal)])[0].word
+        assert once == ("aim undecided" if goal else "undecided")
+    assert judge([Claim(limit, of([0.3, 0.4, 0.3, 0.4, 0.3]), limit=True)])[0].word == "contradicted"
 
 
 def test_missing_runs():
@@ -383,4 +497,7 @@ def test_the_papers_own_effects_are_found():
 
 
 def test_every_word_is_known():
-    assert {one(e, d, p).word for e in (-0.02, 0, 0.02, 0.2) for d in (0.1, 1, 30) for p in (PAPER, None)} <= set(WORDS)
+    every = [(e, d, p) for e in (-0.02, 0, 0.02, 0.2) for d in (0.1, 1, 30) for p in (PAPER, None)]
+    assert {one(*each).word for each in every} <= set(WORDS)
+    assert {one(*each, goal=True).word for each in every} == {"aim reached", "aim missed", "aim undecided"} < set(AIMS)
+    assert not set(WORDS) & set(AIMS)
