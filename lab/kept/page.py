@@ -1,7 +1,12 @@
 """make docs: docs/results.md, each table's figures beside the paper's, out of results/. Nothing is run or built for it.
 
 What cannot be computed, what differs and by what measured cause, is written by hand in docs/results/EXPERIMENT.md, and
-joined in here.
+joined in here. How many rows have a word such a text need not count itself, of rows of the measure throughput:
+
+    {throughput: reproduced}            how many have this verdict
+    {throughput: rows}                  how many have any
+    {throughput: reproduced kept}       under how many of the other settings those with this verdict keep it: 7 to 11
+    {throughput: reproduced ratios}     between which ratios they lie under all settings: 1.028 to 1.384
 """
 
 from __future__ import annotations
@@ -9,10 +14,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.base.paths import TOP
+from lab.base.paths import TOP, LabError
 from lab.kept import files
 from lab.kept.files import KeptResults
 from lab.kept.report import missing_words
@@ -38,6 +44,7 @@ means: [lab/reports.md](lab/reports.md); of each claim of the texts, the command
 Histograms, steps, pictures: `./cw report --kept`."""
 ELSEWHERE = "under other settings"  # of the simulated processor's memory, costs, instruction cache and TLBs
 UNTOLD = "not recorded"  # of runs that were kept before it was
+COUNTED = re.compile(r"\{([^{}]+): ([^{}:]+?)( kept| ratios)?\}")
 NOTHING = "**Nothing is kept yet.** No full run has been put into results/, so there is no figure of ours here."
 
 
@@ -75,12 +82,16 @@ def _summary(texts: list[Text], kept: KeptResults, experiments: list[Experiment]
     from lab.report import summary, words
 
     sections = [line.section for text in texts for line in text.lines]
-    total = summary.total(section for section in sections if section.judged)
-    yield f"**{sum(total.values())} verdicts**, from {kept.summary().partition(';')[0]}:\n"
+    judged = [section for section in sections if section.judged]
+    total = summary.total(judged)
+    yield f"**{sum(total.values())} verdicts** on what the papers say, from {kept.summary().partition(';')[0]}:\n"
     yield from _table(
         *(f"{words.SIGNS[word]} {word}" for word in total),
         rows=[[str(count) for count in total.values()], [summary.MEANINGS[word] for word in total]],
     )
+    aims = words.aims(summary.aims(judged))
+    if aims:
+        yield f"\n{aims}"
     stands = summary.standing(sections)
     if stands:
         yield f"\n{words.standing(stands)} Of each, the last column of its table tells under how many it keeps its word, and between which ratios it lies."
@@ -137,7 +148,7 @@ def _section(kept: KeptResults, line: Line, by_hand: Path) -> Iterator[str]:
     if experiment.name in lacking:
         yield f"**Missing:** {lacking[experiment.name]}.\n"
     yield from (f"{remark}\n" for remark in line.section.remarks)
-    yield _by_hand(experiment, by_hand) or "Nothing is written yet on what differs, and why."
+    yield _by_hand(line.section, by_hand) or "Nothing is written yet on what differs, and why."
 
 
 def _made_with(kept: KeptResults) -> Iterator[str]:
@@ -212,8 +223,9 @@ def _figures(section: Section) -> Iterator[str]:
 def _elsewhere(one: Sensitivity | None) -> str:
     """Under how many other settings of the simulated processor a conclusion keeps its word, and its ratio under all."""
     from lab.report import words
+    from lab.report.verdicts import NOT_MEASURED
 
-    if one is None or one.measured.word == "not measured":
+    if one is None or one.measured.word in NOT_MEASURED:
         return ""
     return "not simulated" if one.missing else f"{words.kept(one)}: {words.range_of(one)}"
 
@@ -256,10 +268,38 @@ def _row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def _by_hand(experiment: Experiment, by_hand: Path) -> str:
-    """What is written of it; links lead from docs/, where the page is."""
-    path = by_hand / f"{experiment.name}.md"
-    return path.read_text(encoding="utf-8").strip().replace("](../", "](") if path.exists() else ""
+def _by_hand(section: Section, by_hand: Path) -> str:
+    """What is written of it, its counts filled in; links lead from docs/, where the page is."""
+    path = by_hand / f"{section.experiment.name}.md"
+    text = path.read_text(encoding="utf-8").strip().replace("](../", "](") if path.exists() else ""
+    return COUNTED.sub(partial(_counted_rows, section, path), text)
+
+
+def _counted_rows(section: Section, path: Path, asked: re.Match[str]) -> str:
+    """What a text by hand leaves to be counted."""
+    from lab.report.verdicts import WORDS
+    from lab.report.words import factor
+
+    measure, word, of_settings = asked.groups()
+    judged = [row for table in section.tables if table.measure.name == measure for row in table.rows if row.verdict]
+    rows = [row for row in judged if row.verdict and word in ("rows", row.verdict.word)]
+    if not judged or word not in ("rows", *WORDS):
+        raise LabError(f"{files.shown(path)}: {asked[0]} counts nothing: there are no such verdicts")
+    if not of_settings:
+        return str(len(rows))
+    names = {(row.kernel, measure, row.place.name) for row in rows}
+    found = [one for one in section.sensitivities if (one.what, one.measure, one.place) in names and one.ends]
+    if not found:
+        raise LabError(f"{files.shown(path)}: {asked[0]} counts nothing: none was simulated under other settings")
+    if of_settings == " kept":
+        kept = [len(one.others) - len(one.changed) for one in found]
+        return _from_to(str(min(kept)), str(max(kept)))
+    ratios = [end.ratio.value for one in found for end in one.ends or () if end.ratio]
+    return _from_to(factor(min(ratios)), factor(max(ratios)))
+
+
+def _from_to(least: str, most: str) -> str:
+    return least if least == most else f"{least} to {most}"
 
 
 if __name__ == "__main__":

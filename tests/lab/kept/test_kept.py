@@ -345,7 +345,7 @@ def test_a_report_says_what_is_missing_and_calls_nothing_full_that_is_not(small,
     assert "**Missing:** 1 of 4 runs: 12 bits, find: seed 2." in shown and "whole loads; 3 of 4 runs" in shown
     first_screen, heading, rest = shown.partition("\n## What it comes to\n")
     first_screen += rest.partition("\n## ")[0]
-    assert heading and " verdicts**, from 3 of 8 runs:\n" in first_screen
+    assert heading and " verdicts** on what the papers say, from 3 of 8 runs:\n" in first_screen
     assert "\nNo full run is kept yet of A small experiment (`empty`, 4 runs).\n" in first_screen
 
 
@@ -368,6 +368,18 @@ def test_the_page_of_results(small, tmp_path):
     assert "Measured: [so](lab/claims.md).\n\n## What all was made with\n" in shown and "**Missing" not in shown
     assert "| find | 12 bits | 20 n=20 | 20.15 s=0.07071 n=2 | 2.000 | 1.985 [1.927, 2.051] | reproduced |" in shown
     assert f"| commit | {COMMIT} | 4 |" in shown and "| libc | musl 1." in shown and "[Table \\| 1](#" in shown
+
+
+def test_a_text_by_hand_leaves_rows_to_be_counted(small, tmp_path):
+    """By their verdicts; what cannot be counted is no text."""
+    path, place = small
+    by_hand = tmp_path / "small.md"
+    by_hand.write_text("{n: reproduced} of {n: rows} is, {n: contradicted} are not.\n")
+    assert "\n\n1 of 1 is, 0 are not.\n" in page.page(place, tmp_path, [str(path)])
+    for wrong in ("steps: rows", "m: rows", "n: reproducible", "n: reproduced kept", "n: reproduced ratios"):
+        by_hand.write_text(f"{{{wrong}}}\n")
+        with pytest.raises(LabError, match=f"small.md: {{{wrong}}} counts nothing: "):
+            page.page(place, tmp_path, [str(path)])
 
 
 def test_the_table_of_paths_has_its_histogram():
