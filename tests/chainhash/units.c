@@ -104,6 +104,30 @@ static int open_pair(struct chainhash_item key, struct chainhash **writer,
 	return descriptor;
 }
 
+/* Records 0 to @count - 1, each its own key and data. */
+static void put_numbers(struct chainhash *table, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct chainhash_item key = {&i, sizeof(i)};
+
+		CHECK(!chainhash_put(table, key, key, 0));
+	}
+	CHECK(!chainhash_sync(table));
+}
+
+/* Change a number of the newest header, that of state @sequence, and make its checksum right. */
+static void change_header(int descriptor, u64 sequence, u32 place, u32 count, u32 value)
+{
+	off_t at = (off_t)(sequence % 2 * HEADER_PLACE);
+	u8 header[HEADER_SIZE];
+
+	CHECK(pread(descriptor, header, HEADER_SIZE, at) == HEADER_SIZE);
+	for (u32 i = 0; i < count; i++)
+		store32(header + place + 4 * i, value);
+	store32(header + HEADER_SIZE - 4, checksum(header, HEADER_SIZE - 4));
+	CHECK(pwrite(descriptor, header, HEADER_SIZE, at) == HEADER_SIZE);
+}
+
 /* A reader whose file was cut off under it hears of it, and finds nothing rather than less. */
 static void check_failed_refresh(void)
 {
@@ -171,17 +195,6 @@ static void check_adopted(void)
 	close(descriptor);
 }
 
-/* Records 0 to @count - 1, each its own key and data. */
-static void put_numbers(struct chainhash *table, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		struct chainhash_item key = {&i, sizeof(i)};
-
-		CHECK(!chainhash_put(table, key, key, 0));
-	}
-	CHECK(!chainhash_sync(table));
-}
-
 /* What is verified by mmap is the state at hand, and not one that was verified before. */
 static void check_verified_anew(void)
 {
@@ -200,10 +213,10 @@ static void check_verified_anew(void)
 
 /*
  * A large record whose stub leads, in a damaged file without checksums, to an overflow page that
- * was taken and given back before any sync: it is deleted, and nothing beyond the table's pages is
- * touched.
+ * was taken and given back before any sync, or to the last of @claimed ones that its header speaks of:
+ * it is deleted, and nothing beyond the table's pages is touched.
  */
-static void check_stub_beyond_pages(void)
+static void check_stub_beyond_pages(u32 claimed)
 {
 	struct chainhash_options options = {.bucket_size = 4096};
 	static char bytes[3000000];
@@ -213,6 +226,7 @@ static void check_stub_beyond_pages(void)
 	off_t stub;
 	char path[64];
 	u8 words[17];
+	u32 pages;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
 	CHECK(!chainhash_open(&table, path, CHAINHASH_CREATE | CHAINHASH_NO_CHECKSUM, 0, &options));
@@ -223,9 +237,12 @@ static void check_stub_beyond_pages(void)
 	stub = (off_t)(table->store.level[0].entries[0].physical + 1) * 4096 - STUB_SIZE;
 	CHECK(pread(descriptor, words, STUB_SIZE, stub) == STUB_SIZE && words[0] == STUB);
 	store32(words + 5, 10);
-	store32(words + 13, (overflow_count(table) - 1) << 3);
-	CHECK(overflow_count(table) > 700);
+	pages = claimed ? claimed : overflow_count(table);
+	store32(words + 13, (pages - 1) << 3);
+	CHECK(pages > 700);
 	chainhash_abandon(table);
+	if (claimed)
+		change_header(descriptor, 1, 120, 1, claimed);
 	CHECK(pwrite(descriptor, words, STUB_SIZE, stub) == STUB_SIZE);
 	CHECK(!chainhash_open(&table, path, 0, 0, NULL));
 	CHECK(table->page_count < 700);
@@ -258,19 +275,6 @@ static void check_repeated_refresh(void)
 	chainhash_abandon(reader);
 	chainhash_abandon(writer);
 	close(descriptor);
-}
-
-/* Change a number of the newest header, that of state @sequence, and make its checksum right. */
-static void change_header(int descriptor, u64 sequence, u32 place, u32 count, u32 value)
-{
-	off_t at = (off_t)(sequence % 2 * HEADER_PLACE);
-	u8 header[HEADER_SIZE];
-
-	CHECK(pread(descriptor, header, HEADER_SIZE, at) == HEADER_SIZE);
-	for (u32 i = 0; i < count; i++)
-		store32(header + place + 4 * i, value);
-	store32(header + HEADER_SIZE - 4, checksum(header, HEADER_SIZE - 4));
-	CHECK(pwrite(descriptor, header, HEADER_SIZE, at) == HEADER_SIZE);
 }
 
 /* A header that asks for more than its file can have is refused, whoever reads it and how. */
@@ -379,7 +383,8 @@ int main(void)
 	check_failed_refresh();
 	check_refused_refresh();
 	check_verified_anew();
-	check_stub_beyond_pages();
+	check_stub_beyond_pages(0);
+	check_stub_beyond_pages(16000);
 	check_repeated_refresh();
 	check_header_bounds();
 	check_deleted_come_back();

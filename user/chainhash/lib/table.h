@@ -257,7 +257,7 @@ struct chainhash {
 	u32 fill_factor, split;
 	bool split_due; /* a page has overflowed: by the next put */
 	bool checksums, no_flush, read_only, changed;
-	bool changing; /* the operation at hand is a put or a delete */
+	bool changing; /* the operation at hand is a put, a delete or a sync */
 
 	/* Overflow pages: which slots are in use, by ordinal (overflow.c). */
 	u8 *slots_used; /* there is room for eight more, which are read and count for nothing */

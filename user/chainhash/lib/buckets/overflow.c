@@ -182,12 +182,20 @@ void overflow_give(struct chainhash *t, u32 address, u32 slots)
 		page_drop(t, page_of_point(address >> NUMBER_BITS, ordinal));
 }
 
-void overflow_bitmap(const struct chainhash *t, u32 number, u8 *page)
+int overflow_store(struct chainhash *t)
 {
-	u32 first = number << t->page_shift, count = overflow_count(t) - first;
+	u64 number = bit_next(&t->bitmap_changed, 0);
+	int error = 0;
 
-	memset(page, 0, t->page_size);
-	memcpy(page, t->slots_used + first, count < t->page_size ? count : t->page_size);
+	for (; number != UINT64_MAX && !error; number = bit_next(&t->bitmap_changed, number + 1)) {
+		u32 first = (u32)number << t->page_shift, count = overflow_count(t) - first;
+		u8 *page = page_change(t, overflow_page(t, first), &error);
+
+		if (page)
+			memcpy(page, t->slots_used + first,
+			       count < t->page_size ? count : t->page_size);
+	}
+	return error;
 }
 
 int overflow_load(struct chainhash *t)

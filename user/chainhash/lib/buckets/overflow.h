@@ -115,8 +115,8 @@ static inline u32 slots_for(const struct chainhash *t, u32 bytes)
 	return (bytes + t->slot_size - 1) / t->slot_size;
 }
 
-/* Bitmap page @number, as it is to be written. */
-void overflow_bitmap(const struct chainhash *t, u32 number, u8 *page);
+/* Put the account's changes on the bitmap pages. */
+int overflow_store(struct chainhash *t);
 
 /* Read all bitmap pages. */
 int overflow_load(struct chainhash *t);

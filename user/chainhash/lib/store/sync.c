@@ -86,28 +86,11 @@ int store_write_page(struct chainhash *t, u64 logical, const u8 *page)
 	return batch_write(&batch);
 }
 
-static int write_bitmaps(struct batch *batch)
-{
-	struct chainhash *t = batch->table;
-	u64 number = bit_next(&t->bitmap_changed, 0);
-	int error = 0;
-
-	for (; number != UINT64_MAX && !error; number = bit_next(&t->bitmap_changed, number + 1)) {
-		error = batch_place(batch, &t->store.level[0],
-				    overflow_page(t, (u32)number << t->page_shift));
-		if (error)
-			break;
-		overflow_bitmap(t, (u32)number, batch_buffer(batch));
-		batch_add(batch, batch_buffer(batch));
-	}
-	return error;
-}
-
 static int write_pages(struct batch *batch)
 {
 	struct chainhash *t = batch->table;
 	const struct bits *changed = &t->pool.changed;
-	int error = write_bitmaps(batch);
+	int error = overflow_store(t);
 
 	for (u64 i = bit_next(changed, 0); i != UINT64_MAX && !error;
 	     i = bit_next(changed, i + 1)) {
@@ -206,6 +189,7 @@ int store_sync(struct chainhash *t)
 
 	if (store->failed)
 		return -EIO;
+	t->changing = true;
 	error = write_everything(t);
 	/* Pages behind the last one written were taken and given back: the file has them all the
 	 * same. */
