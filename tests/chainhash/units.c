@@ -89,6 +89,50 @@ static void check_endless_chain(void)
 	chainhash_abandon(table);
 }
 
+/* The first of numbers whose records go to the bucket that stays as the only one of a table splits. */
+static uint32_t next_staying(uint32_t number)
+{
+	while (hash_place(hash_default((const u8 *)&number, sizeof(number))) & 1)
+		number++;
+	return number;
+}
+
+/*
+ * A split of a bucket whose chunk the account of a damaged file has as free in part: the first of
+ * its records goes to a new chunk that lies over its head, with bytes that would make the second
+ * one begin far before the page.
+ */
+static void check_split_over_itself(void)
+{
+	struct chainhash_options options = {.bucket_size = 4096, .fill_factor = 1000};
+	static u8 bytes[3000];
+	struct chainhash_item key = {NULL, sizeof(uint32_t)}, data = {bytes, 590};
+	uint32_t number = 0;
+	struct chainhash *table;
+	struct chain chain;
+	int error = 0;
+
+	memset(bytes, 0xff, sizeof(bytes));
+	CHECK(!chainhash_open(&table, NULL, 0, 0, &options));
+	key.bytes = &number;
+	for (u32 records = 0; records < 8; records++) {
+		number = next_staying(number + 1);
+		/* Six fill the page; the last one has a chunk of five slots with the seventh. */
+		data.size = records == 7 ? 1500 : 590;
+		CHECK(!chainhash_put(table, key, data, 0));
+	}
+	CHECK(chain_first(table, 0, &chain) == 1 && chain_next(table, &chain) == 1);
+	CHECK(view_count(chain.view.base) == 2 && view_slots(chain.view.base) == 5);
+	CHECK(overflow_count(table) == 2 && !chain.next);
+	/* Slots 3 to 7 it is to have, of which the account knows the last four. */
+	memmove(chain.view.base + (3 - (chain.view.address & 7)) * 512, chain.view.base, 5 * 512);
+	store32(chain.before.base + 4, (chain.view.address & ~7u) | 3);
+	table->slots_used[1] = 0xf3;
+	error = split(table);
+	CHECK(!error || error == -EBADMSG);
+	chainhash_abandon(table);
+}
+
 /* A file in memory with one record, its writer, and a reader by mmap. */
 static int open_pair(struct chainhash_item key, struct chainhash **writer,
 		     struct chainhash **reader)
@@ -378,6 +422,7 @@ int main(void)
 	check_checksum();
 	check_levels();
 	check_endless_chain();
+	check_split_over_itself();
 	check_byte_order();
 	check_adopted();
 	check_failed_refresh();

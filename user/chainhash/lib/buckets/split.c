@@ -67,12 +67,18 @@ static inline int side_of(struct chainhash *t, const struct division *d, const s
 	return (int)(place >> d->level & 1);
 }
 
-/* Copy the records of a view to both sides. */
-static int divide(struct chainhash *t, struct division *d, const struct view *view)
+/*
+ * Copy the records of a view to both sides. A chunk is looked at in a copy: where the account of a
+ * damaged file says that its slots are free, they are taken here while its records are read.
+ */
+static int divide(struct chainhash *t, struct division *d, struct view *view)
 {
 	u32 count = view_count(view->base), depth, above = 0;
-	const u8 *end = view->base + view->size;
+	const u8 *end;
 
+	if (view->address)
+		view->base = memcpy(t->scratch + 2 * t->page_size, view->base, view->size);
+	end = view->base + view->size;
 	for (u32 i = 0; i < count; i++, above = depth) {
 		u32 size = item_bytes(view->base, i, above, &depth);
 		u16 tag;
@@ -124,7 +130,7 @@ int split(struct chainhash *t)
 	d.shift = tag_shift(d.level);
 	d.rehash = d.shift != tag_shift(d.level + 1);
 	d.old = d.new & ~(1u << d.level);
-	if (reserve(&t->scratch, &t->scratch_room, 2ull * t->page_size, 1))
+	if (reserve(&t->scratch, &t->scratch_room, 3ull * t->page_size, 1))
 		return -ENOMEM;
 	for (unsigned i = 0; i < 2; i++) {
 		d.sides[i].primary = t->scratch + i * (size_t)t->page_size;
