@@ -176,15 +176,20 @@ static void change_header(int descriptor, u64 sequence, u32 place, u32 count, u3
 static void check_failed_refresh(void)
 {
 	struct chainhash_item key = {"key", 3}, data;
-	struct chainhash *writer, *reader;
+	struct chainhash *writer, *reader, *new;
 	int descriptor = open_pair(key, &writer, &reader);
 
 	CHECK(!chainhash_delete(writer, key) && !chainhash_sync(writer));
 	CHECK(!chainhash_put(writer, key, key, 0) && !chainhash_sync(writer));
 	CHECK(!chainhash_get(reader, key, &data) && data.size == 3);
+	put_numbers(writer, 30000);
 	CHECK(!ftruncate(descriptor, PAGES_PLACE + 1));
 	CHECK(chainhash_refresh(reader) == -EBADMSG);
 	CHECK(chainhash_get(reader, key, &data) == -EIO);
+	CHECK(chainhash_verify(reader, NULL, NULL, NULL) == -EIO);
+	CHECK(!chainhash_open(&new, NULL, 0, 0, NULL));
+	CHECK(chainhash_salvage(reader, new, NULL, NULL) == -EIO);
+	chainhash_abandon(new);
 	chainhash_abandon(reader);
 	chainhash_abandon(writer);
 	close(descriptor);

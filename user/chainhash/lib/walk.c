@@ -13,7 +13,10 @@ void walk_begin(struct walk *walk)
 	struct chainhash *t = walk->table;
 
 	/* A reader by mmap has no use for the account otherwise, and goes over to other states. */
-	walk->error = t->map.bytes ? overflow_load(t) : 0;
+	if (t->read_only && t->store.failed)
+		walk->error = -EIO;
+	else if (t->map.bytes)
+		walk->error = overflow_load(t);
 	if (t->store.torn && walk->report)
 		walk->report(walk->context, "note: one header is torn, by a power cut in a sync or"
 					    " by damage: the state before counts");
