@@ -102,15 +102,11 @@ int hsearch_r(ENTRY item, ACTION action, ENTRY **found, struct hsearch_data *dat
 	if (!table)
 		return refuse(-EINVAL);
 	error = chainhash_get(table, key, &address);
-	if (!error) {
-		memcpy(found, address.bytes, sizeof(*found));
-		return 1;
-	}
-	if (error == -ENOENT && action == ENTER)
-		error = enter(table, key, item, found);
 	if (!error)
-		return 1;
-	return refuse(error == -ENOENT ? -ESRCH : error);
+		memcpy(found, address.bytes, sizeof(*found));
+	else if (error == -ENOENT)
+		error = action == ENTER ? enter(table, key, item, found) : -ESRCH;
+	return error ? refuse(error) : 1;
 }
 
 int hcreate(size_t count)

@@ -61,7 +61,6 @@ static void copy_view(struct walk *walk, const struct view *view)
 static void copy_orphans(struct salvage *s, u32 ordinal)
 {
 	struct chainhash *t = s->walk.table;
-	u8 used = t->slots_used[ordinal] & (u8)((1u << t->slots) - 1);
 	bool bitmap = ordinal % t->page_size == 0;
 	struct view view;
 
@@ -71,7 +70,7 @@ static void copy_orphans(struct salvage *s, u32 ordinal)
 		int error = 0;
 		const u8 *page;
 
-		if (!(used & ~s->walk.reached[ordinal] & 1u << slot))
+		if (!(t->slots_used[ordinal] & ~s->walk.reached[ordinal] & 1u << slot))
 			continue;
 		page = page_get(t, overflow_page(t, ordinal), &error);
 		if (!page) {

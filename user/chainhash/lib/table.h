@@ -104,12 +104,8 @@ static inline void copy_bytes(u8 *to, const u8 *from, size_t size)
 		return;
 	}
 	if (size >= 4) {
-		u32 first, last;
-
-		memcpy(&first, from, 4);
-		memcpy(&last, from + size - 4, 4);
-		memcpy(to, &first, 4);
-		memcpy(to + size - 4, &last, 4);
+		memcpy(to, from, 4);
+		memcpy(to + size - 4, from + size - 4, 4);
 		return;
 	}
 	for (size_t i = 0; i < size; i++)

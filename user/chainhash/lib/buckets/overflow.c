@@ -127,7 +127,6 @@ static int page_with_room(struct chainhash *t, u32 slots, u32 *ordinal, unsigned
 {
 	u32 count = overflow_count(t), page = t->overflow_from[slots];
 
-	*first = 0;
 	for (; page < count; page += 8) {
 		u64 runs = free_runs(load64(t->slots_used + page), slots);
 

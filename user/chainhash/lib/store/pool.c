@@ -160,7 +160,7 @@ static u8 *pool_page(struct chainhash *t, u64 logical, int *error)
 	u8 *page;
 
 	if (!t->on_disk)
-		return arena_page(t, error);
+		return t->pages[logical] = arena_page(t, error);
 	while (gone > 0 && pool->frames >= t->frames_most)
 		gone = pool_evict(t);
 	if (gone < 0) {
@@ -181,7 +181,7 @@ static u8 *pool_page(struct chainhash *t, u64 logical, int *error)
 	frame->logical = (u32)logical;
 	frame->used = t->operation;
 	list_add(&pool->list, frame);
-	return page;
+	return t->pages[logical] = page;
 }
 
 u8 *page_read(struct chainhash *t, u64 logical, int *error)
@@ -200,7 +200,6 @@ u8 *page_read(struct chainhash *t, u64 logical, int *error)
 	if (!page)
 		return NULL;
 	*error = store_read_page(t, logical, page);
-	t->pages[logical] = page;
 	if (*error) {
 		frame_release(t, frame_of(page));
 		return NULL;
@@ -218,10 +217,8 @@ u8 *page_make(struct chainhash *t, u64 logical, int *error)
 	page = page_get(t, logical, error);
 	if (page == empty_page) {
 		page = pool_page(t, logical, error);
-		if (page) {
+		if (page)
 			memset(page, 0, t->page_size);
-			t->pages[logical] = page;
-		}
 	}
 	if (page && t->on_disk)
 		bit_set(&t->pool.changed, logical);

@@ -56,20 +56,19 @@ static int take_page(struct store *store, u32 *physical)
 int store_place(struct store *store, struct level *level, u64 index)
 {
 	struct entry *entry = &level->entries[index];
+	u64 retired = store->retired_count;
 	u32 physical;
-	int error;
+	int error = 0;
 
 	if (bit_test(&level->fresh, index) && entry->physical)
 		return 0;
-	error = take_page(store, &physical);
-	if (error)
-		return error;
-	if (entry->physical) {
+	if (entry->physical)
 		error = retire(store, entry->physical, store->sequence + 1);
-		if (error) {
-			free_page(store, physical);
-			return error;
-		}
+	if (!error)
+		error = take_page(store, &physical);
+	if (error) {
+		store->retired_count = retired;
+		return error;
 	}
 	entry->physical = physical;
 	bit_set(&level->fresh, index);
@@ -191,13 +190,13 @@ static int load_levels(struct chainhash *t, struct bits *used)
 	return error;
 }
 
-/* All pages that the state does not use are retired by it: they wait for readers of older ones. */
+/* All pages that the state does not use are retired by it, and free if no reader needs them. */
 static int retire_rest(struct store *store, const struct bits *used)
 {
 	for (u32 page = store->first; page < store->end; page++)
 		if (!bit_test(used, page) && retire(store, page, store->sequence))
 			return -ENOMEM;
-	return 0;
+	return store_reclaim(store);
 }
 
 int store_load(struct chainhash *t)
@@ -218,8 +217,6 @@ int store_load(struct chainhash *t)
 	if (!error && !t->read_only)
 		error = retire_rest(store, &used);
 	free(used.words);
-	if (!error && !t->read_only)
-		error = store_reclaim(store);
 	return error;
 }
 
