@@ -67,13 +67,17 @@ static void check_levels(void)
 	chainhash_abandon(table);
 }
 
-/* A chain that leads back to itself, as a damaged file may have it, is an error of the split. */
+/*
+ * A chain that leads back to itself, as a damaged file may have it, is an error of the split, and is
+ * noticed soon, however many pages there might be.
+ */
 static void check_endless_chain(void)
 {
 	struct chainhash_options options = {.bucket_size = 64, .fill_factor = 1000};
 	struct chainhash_item key = {NULL, sizeof(uint32_t)};
 	struct chainhash *table;
 	struct chain chain;
+	int next;
 	uint32_t i;
 
 	CHECK(!chainhash_open(&table, NULL, 0, 0, &options));
@@ -86,6 +90,11 @@ static void check_endless_chain(void)
 	CHECK(chain.number > 1);
 	store32(chain.view.base + 4, chain.before.address);
 	CHECK(chainhash_put(table, key, key, 0) == -EBADMSG && split(table) == -EBADMSG);
+	table->spares[0] += 98000;
+	next = chain_first(table, 0, &chain);
+	while (next > 0)
+		next = chain_next(table, &chain);
+	CHECK(next == -EBADMSG && chain.number < 200);
 	chainhash_abandon(table);
 }
 

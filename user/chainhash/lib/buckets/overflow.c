@@ -49,7 +49,12 @@ int chain_follow(struct chainhash *t, struct chain *chain)
 {
 	int error;
 
-	if (chain->number++ > (u64)overflow_count(t) * t->slots)
+	/* A way that leads back to itself comes by the last mark (Brent 1980, An improved Monte
+	 * Carlo factorization algorithm). */
+	if (!(chain->number & (chain->number - 1)))
+		chain->mark = chain->view.address;
+	chain->number++;
+	if (chain->next == chain->mark)
 		return -EBADMSG;
 	chain->before = chain->view;
 	error = chunk_at(t, chain->next, &chain->view, false);

@@ -73,6 +73,7 @@ struct chain {
 	struct view view, before; /* @before: the view that @view is chained to, if it is a chunk */
 	u32 next;		  /* address of the chunk behind @view */
 	u32 number;		  /* of @view: 0 is a primary page */
+	u32 mark;		  /* address of the view whose number was a power of two last */
 };
 
 /* Of chain_next() below: there is a chunk. */
