@@ -394,6 +394,8 @@ static const struct check {
 	{"message of a full disk", check_message_of_a_full_disk},
 	{"verify after a sync that failed", check_verify_after_a_sync_that_failed},
 	{"verify looks anew", check_verify_looks_anew},
+	{"lost map page", check_lost_map_page},
+	{"map that leads to another", check_map_that_leads_to_another},
 	{"folder", check_folder},
 	{"folder behind a link", check_folder_behind_a_link},
 	{"unreadable folder", check_unreadable_folder},

@@ -22,3 +22,5 @@ void check_refresh_of_another_process(void);
 void check_writer_of_another_process(void);
 void check_verify_after_a_sync_that_failed(void);
 void check_verify_looks_anew(void);
+void check_lost_map_page(void);
+void check_map_that_leads_to_another(void);

@@ -1,7 +1,10 @@
 /*
- * handles.c - checks of calls.c about handles in forked processes, and about verifications.
+ * handles.c - checks of calls.c about handles in forked processes, about verifications and salvages.
  */
 #include "calls.h"
+
+#include "records.h"
+#include "store/store.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -163,5 +166,99 @@ void check_verify_looks_anew(void)
 		CHECK(pwrite(descriptor, "t", 1, place - bytes) == 1);
 		chainhash_abandon(table);
 	}
+	close(descriptor);
+}
+
+enum { NUMBERS = 5000 };
+
+/* A table in the file, of numbers; @pages tells which logical page each of them is on. */
+static struct chainhash *table_of_numbers(u64 *pages)
+{
+	struct chainhash_options options = {.bucket_size = 256};
+	struct chainhash *table = open_table(CHAINHASH_CREATE, &options);
+
+	put_numbers(table, NUMBERS, 4);
+	CHECK(!chainhash_sync(table));
+	for (uint32_t i = 0; i < NUMBERS; i++) {
+		struct chainhash_item key = {&i, sizeof(i)};
+		struct lookup lookup;
+
+		operation_begin(table, false);
+		CHECK(record_find(table, &lookup, key) == 1);
+		pages[i] = lookup.chain.view.logical;
+	}
+	return table;
+}
+
+static void note_deleted(void *told, const char *problem)
+{
+	*(bool *)told |= strstr(problem, "deleted records may come back") != NULL;
+}
+
+/*
+ * All numbers are salvaged but those on logical pages from @first to before @end; is it told that
+ * deleted ones may come back?
+ */
+static bool expect_salvaged(const u64 *pages, u64 first, u64 end)
+{
+	struct chainhash *table = open_table(CHAINHASH_READ_ONLY | CHAINHASH_DAMAGED, NULL), *new;
+	struct chainhash_item data;
+	uint32_t lost = 0;
+	bool told = false;
+
+	CHECK(!chainhash_open(&new, NULL, 0, 0, NULL));
+	CHECK(chainhash_salvage(table, new, note_deleted, &told) > 0);
+	for (uint32_t i = 0; i < NUMBERS; i++) {
+		struct chainhash_item key = {&i, sizeof(i)};
+
+		if (pages[i] >= first && pages[i] < end)
+			lost++;
+		else
+			CHECK(!chainhash_get(new, key, &data));
+	}
+	CHECK(lost && new->records == NUMBERS - lost);
+	chainhash_abandon(new);
+	chainhash_abandon(table);
+	return told;
+}
+
+/*
+ * Where a page of the map is lost, with the bitmap that it led to, what the others lead to is
+ * salvaged, also from chunks whose buckets are lost.
+ */
+void check_lost_map_page(void)
+{
+	static u64 pages[NUMBERS];
+	struct chainhash *table = table_of_numbers(pages);
+	int descriptor = open(path, O_RDWR);
+	u32 map = table->store.level[1].entries[0].physical;
+
+	CHECK(overflow_page(table, 0) < 256 / 8 && table->store.level[1].count > 8);
+	chainhash_abandon(table);
+	CHECK(pwrite(descriptor, empty_page, 256, (off_t)map * 256) == 256);
+	CHECK(expect_salvaged(pages, 0, 256 / 8));
+	close(descriptor);
+}
+
+/* An entry of the map that a bit more makes lead to another's page costs its own page alone. */
+void check_map_that_leads_to_another(void)
+{
+	static u64 pages[NUMBERS];
+	struct chainhash *table = table_of_numbers(pages);
+	const struct entry *entries = table->store.level[0].entries;
+	int descriptor = open(path, O_RDWR);
+	u32 other = 0, changed, map;
+	u64 page = pages[0];
+	u8 bytes[4];
+
+	while (page / 32 >= other / 32 || !entries[other].physical ||
+	       __builtin_popcount(entries[page].physical ^ entries[other].physical) != 1)
+		CHECK(++other < table->store.level[0].count);
+	changed = entries[other].physical;
+	map = table->store.level[1].entries[page / 32].physical;
+	chainhash_abandon(table);
+	store32(bytes, changed);
+	CHECK(pwrite(descriptor, bytes, 4, (off_t)map * 256 + (off_t)(page % 32 * 8)) == 4);
+	CHECK(!expect_salvaged(pages, page, page + 1));
 	close(descriptor);
 }

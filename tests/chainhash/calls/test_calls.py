@@ -22,6 +22,8 @@ CHECKS = (
     "message of a full disk",
     "verify after a sync that failed",
     "verify looks anew",
+    "lost map page",
+    "map that leads to another",
     "folder",
     "folder behind a link",
     "unreadable folder",

@@ -6,6 +6,7 @@
  * the account. A page whose checksum is wrong is not looked at: its records may be wrong, too.
  */
 #include "buckets/hash.h"
+#include "store/store.h"
 #include "walk.h"
 
 struct salvage {
@@ -73,7 +74,7 @@ static void copy_orphans(struct salvage *s, u32 ordinal)
 		if (!(t->slots_used[ordinal] & ~s->walk.reached[ordinal] & 1u << slot))
 			continue;
 		page = page_get(t, overflow_page(t, ordinal), &error);
-		if (!page) {
+		if (!page || (bitmap && page == empty_page)) {
 			walk_failed(&s->walk, error);
 			problem(&s->walk, "it cannot be read%s",
 				bitmap ? ": deleted records may come back" : "");

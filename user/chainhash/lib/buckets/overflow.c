@@ -214,7 +214,8 @@ int overflow_load(struct chainhash *t)
 		u32 part = count - first < t->page_size ? count - first : t->page_size;
 		const u8 *page = page_get(t, overflow_page(t, first), &error);
 
-		if (page) {
+		/* Each bitmap was written: an empty one's place is lost. */
+		if (page && !(t->store.tolerant && page == empty_page)) {
 			memcpy(t->slots_used + first, page, part);
 		} else if (t->store.tolerant) {
 			/* All may be in use: what is there says itself what it is (salvage.c). */

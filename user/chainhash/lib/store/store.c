@@ -129,10 +129,15 @@ int store_levels(struct chainhash *t)
 	return 0;
 }
 
-/* The places of a state's pages, as they are read: each but once, and none outside. */
+/*
+ * The places of a state's pages, as they are read: each but once, and none outside. Who is tolerant
+ * tries both that lead to a page: which one is wrong, the checksum says.
+ */
 static int note_page(struct store *store, struct bits *used, u32 physical)
 {
-	if (physical < store->first || physical >= store->end || bit_test(used, physical))
+	bool again = bit_test(used, physical) && !store->tolerant;
+
+	if (physical < store->first || physical >= store->end || again)
 		return -EBADMSG;
 	bit_set(used, physical);
 	return 0;
