@@ -205,6 +205,30 @@ static void check_full_disk(void)
 	assert(waitpid(process, &status, 0) == process && !status);
 }
 
+/* dbm hears of it when what was stored could not be written, also where another one is opened. */
+static void check_dbm_on_a_full_disk(int again)
+{
+	static char bytes[20000];
+	struct rlimit limit = {40000, 40000};
+	datum key = text("key"), data = {bytes, sizeof(bytes)};
+	pid_t process = fork();
+	int status;
+
+	if (!process) {
+		signal(SIGXFSZ, SIG_IGN);
+		assert(!dbminit("full dbm") && !setrlimit(RLIMIT_FSIZE, &limit));
+		for (int i = 0; i < 3; i++)
+			assert(!store((datum){bytes, i}, data));
+		errno = 0;
+		assert((again ? dbminit("old") : dbmclose()) == -1 && errno == EFBIG);
+		assert(!fetch(key).dptr && errno == EBADF);
+		errno = ENOMSG;
+		assert(!dbmclose() && errno == ENOMSG);
+		_exit(0);
+	}
+	assert(waitpid(process, &status, 0) == process && !status);
+}
+
 static void check_dbm(void)
 {
 	char room[32];
@@ -264,6 +288,8 @@ int main(void)
 	check_no_item();
 	check_full_disk();
 	check_dbm();
+	check_dbm_on_a_full_disk(0);
+	check_dbm_on_a_full_disk(1);
 	check_dbm_that_may_not_write();
 	puts("ok");
 	return 0;

@@ -241,7 +241,8 @@ int dbminit(const char *name)
 {
 	int error;
 
-	dbmclose();
+	if (dbmclose())
+		return -1;
 	current = dbm_open(name, O_RDWR | O_CREAT, 0666);
 	error = errno;
 	if (!current && (error == EACCES || error == EROFS)) {
@@ -253,9 +254,14 @@ int dbminit(const char *name)
 
 int dbmclose(void)
 {
+	int before = errno, failure;
+
+	errno = 0;
 	dbm_close(current);
+	failure = errno;
 	current = NULL;
-	return 0;
+	errno = failure ? failure : before;
+	return failure ? -1 : 0;
 }
 
 datum fetch(datum key)
