@@ -229,6 +229,43 @@ static void check_dbm_on_a_full_disk(int again)
 	assert(waitpid(process, &status, 0) == process && !status);
 }
 
+/* Bytes of memory that this process may have besides what it has. */
+static void limit_memory(size_t more)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	struct rlimit limit;
+	size_t pages;
+
+	assert(file && fscanf(file, "%zu", &pages) == 1 && !getrlimit(RLIMIT_AS, &limit));
+	fclose(file);
+	limit.rlim_cur = pages * (size_t)getpagesize() + more;
+	assert(!setrlimit(RLIMIT_AS, &limit));
+}
+
+/* A database larger than the memory that a process may have is read all the same. */
+static void check_larger_than_memory(void)
+{
+	enum { SIZE = 1 << 20, COUNT = 48 };
+	static char bytes[SIZE];
+	DBM *db = dbm_open("large", O_RDWR | O_CREAT, 0600);
+	datum data = {bytes, SIZE};
+	pid_t process;
+	int status;
+
+	for (int i = 0; i < COUNT; i++)
+		assert(!dbm_store(db, (datum){bytes, i}, data, DBM_INSERT));
+	dbm_close(db);
+	process = fork();
+	if (!process) {
+		limit_memory(SIZE * (COUNT - 8));
+		db = dbm_open("large", O_RDONLY, 0);
+		assert(db && dbm_rdonly(db) && dbm_fetch(db, (datum){bytes, 7}).dsize == SIZE);
+		dbm_close(db);
+		_exit(0);
+	}
+	assert(waitpid(process, &status, 0) == process && !status);
+}
+
 static void check_dbm(void)
 {
 	char room[32];
@@ -287,6 +324,7 @@ int main(void)
 	check_child();
 	check_no_item();
 	check_full_disk();
+	check_larger_than_memory();
 	check_dbm();
 	check_dbm_on_a_full_disk(0);
 	check_dbm_on_a_full_disk(1);
