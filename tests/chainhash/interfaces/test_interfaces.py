@@ -144,6 +144,41 @@ def test_python_with_threads(plain, tmp_path):
     assert run(sys.executable, "-c", PYTHON_WITH_THREADS, cwd=tmp_path, env=environment) == "0 1200\n"
 
 
+PYTHON_THAT_FORKS = """
+import chainhash_dbm, os, signal, threading
+db = chainhash_dbm.open('pairs', 'n')
+other = chainhash_dbm.open('others', 'n')
+for i in range(300):
+    db[str(i)] = other[str(i)] = b'v'
+ended = False
+def work():
+    while not ended:
+        db.keys()
+        other.keys()
+thread = threading.Thread(target=work)
+thread.start()
+wrong = children = 0
+while not wrong and children < 200:
+    child = os.fork()
+    if not child:
+        signal.alarm(5)
+        os._exit(db.get(b'5') != b'v' or other.get(b'7') != b'v')
+    wrong = os.waitpid(child, 0)[1]
+    children += 1
+ended = True
+thread.join()
+db['after'] = b'v'
+print(wrong)
+"""
+
+
+def test_python_forks_beside_a_thread(plain, tmp_path):
+    """A child process may use an object that another thread of its parent was using."""
+    environment = {**os.environ, "CHAINHASH_LIBRARY": str(plain), "PYTHONPATH": str(PACKAGE / "python")}
+    command = (sys.executable, "-W", "ignore", "-c", PYTHON_THAT_FORKS)
+    assert run(*command, cwd=tmp_path, env=environment) == "0\n"
+
+
 def test_python_takes_no_name_with_a_zero(plain, tmp_path):
     """As dbm.ndbm: what stands before the zero is another file's name."""
     environment = {**os.environ, "CHAINHASH_LIBRARY": str(plain), "PYTHONPATH": str(PACKAGE / "python")}

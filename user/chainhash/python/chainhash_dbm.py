@@ -7,7 +7,8 @@
 What dbm.ndbm's documentation says holds here, too; a database has no largest pair, and NAME.pag is what the ndbm
 interface of the library makes (include/chainhash/ndbm.h says what is different). The library is found as the system finds
 libraries, or in the folder that $CHAINHASH_LIBRARY names. Threads may share an object: each call of it is whole, but for what
-the standard library makes of several (pop(), update(), items() ...).
+the standard library makes of several (pop(), update(), items() ...). As in dbm.ndbm, one thread at a time is in any call of
+the module; a fork waits for it, so that a child finds every object whole.
 
 take_the_place_of_ndbm() makes `dbm.ndbm` this module where Python was built without one.
 """
@@ -64,20 +65,18 @@ def _load() -> ctypes.CDLL:
 
 
 _library = _load()
+_lock = threading.RLock()
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
-def _bytes(value: str | bytes | bytearray, what: str) -> bytes:
-    if isinstance(value, str):
-        return value.encode()
-    if isinstance(value, bytes | bytearray):
-        return bytes(value)
-    raise TypeError(f"dbm {what} must be bytes or string, not {type(value).__name__}")
-
-
-def _datum(value: bytes) -> _Datum:
-    if len(value) >= 2**31:
+def _datum(value: str | bytes | bytearray) -> _Datum:
+    """An item of these bytes, which stay as long as it does."""
+    if not isinstance(value, str | bytes | bytearray):
+        raise TypeError(f"dbm mappings must be bytes or string, not {type(value).__name__}")
+    content = value.encode() if isinstance(value, str) else bytes(value)
+    if len(content) >= 2**31:
         raise error(errno.EMSGSIZE, os.strerror(errno.EMSGSIZE))
-    return _Datum(ctypes.cast(ctypes.c_char_p(value), ctypes.c_void_p), len(value))
+    return _Datum(ctypes.cast(ctypes.c_char_p(content), ctypes.c_void_p), len(content))
 
 
 def _failed(*name: str | bytes) -> error:
@@ -90,11 +89,10 @@ class _Database(MutableMapping[str | bytes, str | bytes]):
 
     def __init__(self, handle: int) -> None:
         self._handle: int | None = handle
-        self._lock = threading.RLock()
 
     def _call(self, call: Callable[..., Any], *arguments: _Datum | int) -> Any:
         """What @call of the library gives, at most one at a time, and of an item a copy; None: there is none, of all errors."""
-        with self._lock:
+        with _lock:
             if self._handle is None:
                 raise error("DBM object has already been closed")
             found = call(self._handle, *arguments)
@@ -105,26 +103,23 @@ class _Database(MutableMapping[str | bytes, str | bytes]):
             return None if found.dptr is None else ctypes.string_at(found.dptr, found.dsize)
 
     def __getitem__(self, key: str | bytes) -> bytes:
-        wanted = _bytes(key, "mappings")
-        value = self._call(_library.dbm_fetch, _datum(wanted))
+        value = self._call(_library.dbm_fetch, _datum(key))
         if value is None:
             raise KeyError(key)
         return value
 
     def __setitem__(self, key: str | bytes, value: str | bytes) -> None:
-        kept, content = _bytes(key, "mappings"), _bytes(value, "mappings")
-        if self._call(_library.dbm_store, _datum(kept), _datum(content), 1):
+        if self._call(_library.dbm_store, _datum(key), _datum(value), 1):
             raise _failed()
 
     def __delitem__(self, key: str | bytes) -> None:
-        wanted = _bytes(key, "mappings")
-        if not self._call(_library.dbm_delete, _datum(wanted)):
+        if not self._call(_library.dbm_delete, _datum(key)):
             return
         failed = _failed()
         raise KeyError(key) if failed.errno == errno.ENOENT else failed
 
     def keys(self) -> list[bytes]:  # type: ignore[override]  # as of dbm.ndbm
-        with self._lock:
+        with _lock:
             rest = iter(lambda: self._call(_library.dbm_nextkey), None)
             first = self._call(_library.dbm_firstkey)
             return [] if first is None else [first, *rest]
@@ -136,19 +131,19 @@ class _Database(MutableMapping[str | bytes, str | bytes]):
         return len(self.keys())
 
     def setdefault(self, key: str | bytes, default: str | bytes = b"") -> bytes:
-        with self._lock:
+        with _lock:
             if key not in self:
                 self[key] = default
             return self[key]
 
     def clear(self) -> None:
-        with self._lock:
+        with _lock:
             for key in self.keys():
                 del self[key]
 
     def close(self) -> None:
         """Sync and close; a second time it is nothing. After an error it is closed, too, and what was stored is lost."""
-        with self._lock:
+        with _lock:
             if self._handle is not None:
                 handle, self._handle = self._handle, None
                 ctypes.set_errno(0)
@@ -176,7 +171,8 @@ def open(
     name = os.fsencode(filename)
     if b"\0" in name:
         raise ValueError("embedded null byte")
-    handle = _library.dbm_open(name, _MODES[flag], mode)
+    with _lock:
+        handle = _library.dbm_open(name, _MODES[flag], mode)
     if not handle:
         raise _failed(os.fspath(filename))
     return _Database(handle)
