@@ -203,11 +203,16 @@ def test_a_dump_that_is_cut_off_is_not_loaded(plain, tmp_path):
 
 
 def test_a_repair_that_fails_leaves_nothing(plain, tmp_path):
-    """Also where what fails is the new table's close."""
+    """Also where what fails is the new table's begin, or its close; but for what was there before."""
     chainhash, table, new = plain / "chainhash", tmp_path / "t", tmp_path / "new"
     run(chainhash, "load", table, words(tmp_path, 2000))
-    run(chainhash, "repair", table, new, status=2, preexec_fn=small_files)
-    assert table.exists() and not new.exists()
+    for limit in (small_files, no_files):
+        run(chainhash, "repair", table, new, status=2, preexec_fn=limit)
+        assert table.exists() and not new.exists()
+    new.write_text("another's")
+    run(chainhash, "repair", table, new, status=2)
+    run(chainhash, "repair", table, new, "-b", "100", status=2)
+    assert new.read_text() == "another's"
 
 
 def test_help_that_nobody_gets(plain):
@@ -218,9 +223,13 @@ def test_help_that_nobody_gets(plain):
         assert done.returncode == 2 and "standard output: No space left" in done.stderr
 
 
-def small_files() -> None:
+def small_files(size: int = 9000) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def no_files() -> None:
+    small_files(0)
 
 
 def little_memory() -> None:

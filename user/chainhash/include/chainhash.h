@@ -73,7 +73,8 @@ enum {
 	CHAINHASH_CREATE = 1,	 /* make the file if it is not there */
 	CHAINHASH_TRUNCATE = 2,	 /* empty it if it is, at once: until the next sync the file has */
 				 /* no state; -EAGAIN while others read it */
-	CHAINHASH_EXCLUSIVE = 4, /* with CREATE: -EEXIST if it is there */
+	CHAINHASH_EXCLUSIVE = 4, /* with CREATE: -EEXIST if it is there; what was made is gone */
+				 /* after an error */
 	CHAINHASH_READ_ONLY = 8, /* no lock, no writes; by mmap: an error where that cannot be */
 				 /* done. The file may be read-only, too */
 	CHAINHASH_WAIT = 16,	 /* wait until another writer has closed the file */

@@ -262,7 +262,12 @@ static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mo
 		return error ? error : enter(t, options);
 	}
 	error = open_writer(t, flags, options);
-	return error || t->no_flush ? error : folder_flush(t, path);
+	if (!error && !t->no_flush)
+		error = folder_flush(t, path);
+	/* It is ours alone: we have made it, and are its writer. */
+	if (error && (flags & CHAINHASH_EXCLUSIVE))
+		unlink(path);
+	return error;
 }
 
 int chainhash_open(struct chainhash **table, const char *path, int flags, mode_t mode,
