@@ -249,6 +249,17 @@ def test_text_that_cannot_be_read_is_not_loaded_in_part(plain, tmp_path):
         run(chainhash, "get", table, "a", status=2)
 
 
+def test_a_line_without_a_tab(plain, tmp_path):
+    """No place is computed from the tab that is not there."""
+    flags = ["-O1", "-std=gnu11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", f"-I{PACKAGE / 'include'}"]
+    checks = ["-fsanitize=pointer-overflow", "-fno-sanitize-recover=all"]
+    sources = [*sorted((PACKAGE / "tool").glob("*.c")), plain / "libchainhash.a"]
+    run("clang", *flags, *checks, *sources, "-lm", "-o", tmp_path / "chainhash")
+    command = [tmp_path / "chainhash", "load", tmp_path / "t"]
+    done = subprocess.run(command, input="a\n", capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.startswith("chainhash: -: line 1 is no KEY<TAB>DATA"), done.stderr
+
+
 def test_options_stand_anywhere(plain, tmp_path):
     """Also where the environment wants them before all words."""
     environment = {**os.environ, "POSIXLY_CORRECT": "1"}

@@ -61,11 +61,12 @@ static int load_line(const struct settings *settings, char *line, size_t size,
 		     struct chainhash *table)
 {
 	char *tab = memchr(line, '\t', size);
-	struct chainhash_item key = {line, 0}, data = {tab + 1, 0};
+	struct chainhash_item key = {line, 0}, data = {NULL, 0};
 	int error;
 
 	if (!tab)
 		return -EINVAL;
+	data.bytes = tab + 1;
 	/* In place: what is unescaped is never longer. */
 	if (!unescape(line, (size_t)(tab - line), line, &key.size) ||
 	    !unescape(tab + 1, size - (size_t)(tab + 1 - line), tab + 1, &data.size))
