@@ -59,7 +59,7 @@ static int open_files(DBM *db, const char *name, char *path, int flags, mode_t m
 		return -errno;
 	sprintf(path, "%s.pag", name);
 	error = chainhash_open(&db->table, path, how, mode, &options);
-	/* Made by hand, as dbm's files are to be; or it cannot be mapped, or is too large for it. */
+	/* Made by hand, as dbm's files are to be; or it cannot be mapped, perhaps for its size. */
 	if (error == -ENODATA && !db->read_only)
 		error = chainhash_open(&db->table, path, how | CHAINHASH_CREATE, mode, &options);
 	else if (how == CHAINHASH_READ_ONLY && (error == -ENODEV || error == -ENOMEM))

@@ -15,8 +15,8 @@ extern "C" {
 
 #define NULLKEY(key) ((key).dptr == NULL)
 
-/* 0 or -1, and errno says why: also of store() and delete(). Opening closes what was open; if what was
- * stored there could not be written, that is its error, and none is open. */
+/* 0 or -1, and errno says why: also of store() and delete(). Opening closes what was open; if what
+ * was stored there could not be written, that is its error, and none is open. */
 int dbminit(const char *name);
 int dbmclose(void);
 

@@ -49,8 +49,10 @@ int chain_follow(struct chainhash *t, struct chain *chain)
 {
 	int error;
 
-	/* A way that leads back to itself comes by the last mark (Brent 1980, An improved Monte
-	 * Carlo factorization algorithm). */
+	/*
+	 * A way that leads back to itself comes by a mark again (Brent 1980, An improved Monte
+	 * Carlo factorization algorithm).
+	 */
 	if (!(chain->number & (chain->number - 1)))
 		chain->mark = chain->view.address;
 	chain->number++;
