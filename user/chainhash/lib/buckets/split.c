@@ -74,11 +74,9 @@ static inline int side_of(struct chainhash *t, const struct division *d, const s
 static int divide(struct chainhash *t, struct division *d, struct view *view)
 {
 	u32 count = view_count(view->base), depth, above = 0;
-	const u8 *end;
 
 	if (view->address)
 		view->base = memcpy(t->scratch + 2 * t->page_size, view->base, view->size);
-	end = view->base + view->size;
 	for (u32 i = 0; i < count; i++, above = depth) {
 		u32 size = item_bytes(view->base, i, above, &depth);
 		u16 tag;
@@ -92,8 +90,8 @@ static int divide(struct chainhash *t, struct division *d, struct view *view)
 			error = chain_extend(t, &side->before, &side->view, size);
 		if (error)
 			return error;
-		copy_bytes(view_append(side->view.base, side->view.size, tag, size), end - depth,
-			   size);
+		copy_bytes(view_append(side->view.base, side->view.size, tag, size),
+			   view->base + view->size - depth, size);
 	}
 	return 0;
 }

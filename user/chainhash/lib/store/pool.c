@@ -159,8 +159,10 @@ static u8 *pool_page(struct chainhash *t, u64 logical, int *error)
 	int gone = 1;
 	u8 *page;
 
-	if (!t->on_disk)
-		return t->pages[logical] = arena_page(t, error);
+	if (!t->on_disk) {
+		t->pages[logical] = arena_page(t, error);
+		return t->pages[logical];
+	}
 	while (gone > 0 && pool->frames >= t->frames_most)
 		gone = pool_evict(t);
 	if (gone < 0) {
@@ -181,7 +183,8 @@ static u8 *pool_page(struct chainhash *t, u64 logical, int *error)
 	frame->logical = (u32)logical;
 	frame->used = t->operation;
 	list_add(&pool->list, frame);
-	return t->pages[logical] = page;
+	t->pages[logical] = page;
+	return page;
 }
 
 u8 *page_read(struct chainhash *t, u64 logical, int *error)
