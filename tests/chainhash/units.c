@@ -68,8 +68,8 @@ static void check_levels(void)
 }
 
 /*
- * A chain that leads back to itself, as a damaged file may have it, is an error of the split, and is
- * noticed soon, however many pages there might be.
+ * A chain that leads back to itself, as a damaged file may have it, is an error of the split, and
+ * is noticed soon, however many pages there might be.
  */
 static void check_endless_chain(void)
 {
@@ -98,7 +98,7 @@ static void check_endless_chain(void)
 	chainhash_abandon(table);
 }
 
-/* The first of numbers whose records go to the bucket that stays as the only one of a table splits. */
+/* The first number from @number on whose record a split of the only bucket leaves where it is. */
 static uint32_t next_staying(uint32_t number)
 {
 	while (hash_place(hash_default((const u8 *)&number, sizeof(number))) & 1)
@@ -271,8 +271,8 @@ static void check_verified_anew(void)
 
 /*
  * A large record whose stub leads, in a damaged file without checksums, to an overflow page that
- * was taken and given back before any sync, or to the last of @claimed ones that its header speaks of:
- * it is deleted, and nothing beyond the table's pages is touched.
+ * was taken and given back before any sync, or to the last of @claimed ones that its header speaks
+ * of: it is deleted, and nothing beyond the table's pages is touched.
  */
 static void check_stub_beyond_pages(u32 claimed)
 {

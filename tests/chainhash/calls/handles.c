@@ -1,5 +1,6 @@
 /*
- * handles.c - checks of calls.c about handles in forked processes, about verifications and salvages.
+ * handles.c - checks of calls.c about handles in forked processes, about verifications and
+ * salvages.
  */
 #include "calls.h"
 
