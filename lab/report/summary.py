@@ -1,7 +1,7 @@
 """What a reader is told first: of each text and each of its tables how many verdicts there are of each word, and the
 table's main finding in a line of numbers.
 
-Every verdict counts, of rows and of findings alike; aims of our own, of which no text says anything, are counted apart. Of comparisons whose runs are equal digit for digit, the later
+Every verdict counts, of rows and of findings alike; aims of our own, of which no text says anything, are counted apart. Of comparisons whose runs are equal to a hundred-thousandth, the later
 ones count only where their word is another one.
 """
 

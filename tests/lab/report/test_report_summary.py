@@ -37,7 +37,7 @@ def test_the_results_are_those_of_the_whole_tables(tables):
 
 
 def test_each_verdict_counts(tables):
-    """Those of rows and of findings; of runs equal digit for digit the later one, where it says the same, does not."""
+    """Those of rows and of findings; of runs equal to a hundred-thousandth the later one, where it says the same, does not."""
     for one in tables:
         found = Counter(row.verdict.word for table in one.tables for row in table.rows if row.verdict)
         rows = {
