@@ -43,7 +43,7 @@ static inline void leads_nowhere(const char *path)
 
 static inline void move(const char *from, const char *to, unsigned flags)
 {
-	char old[64], new[64];
+	char old[128], new[128];
 
 	snprintf(old, sizeof(old), "%s", from);
 	snprintf(new, sizeof(new), "%s", to);
