@@ -2,6 +2,7 @@
  * leaving.c - users who look up what a prefix cache remembers, end, and are waited for, while
  * interrupts come that take the lock under which that is done. Says "left".
  */
+#define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
