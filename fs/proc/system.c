@@ -120,7 +120,10 @@ static void mount_line(struct text *out, struct mount *mount, const struct path 
 		    top = {&alone, sb->root};
 	char *at = d_path(&place, root, buffer, PAGE_SIZE);
 	char *from = d_path(&inside, &top, buffer + PAGE_SIZE, PAGE_SIZE);
+	const char *rights = sb->flags & SB_RDONLY ? "ro" : "rw";
 
+	/* that what is mounted has lost its name is not told of where it is mounted */
+	buffer[PAGE_SIZE - 1 - (d_unlinked(mount->root) ? strlen(" (deleted)") : 0)] = '\0';
 	if (IS_ERR(at) || IS_ERR(from) || *at != '/')
 		return; /* outside the process's root */
 	if (details)
@@ -134,13 +137,11 @@ static void mount_line(struct text *out, struct mount *mount, const struct path 
 	for (unsigned i = 0; i < ARRAY_SIZE(mount_options); i++)
 		if (flags & mount_options[i].flag)
 			text_printf(out, ",%s", mount_options[i].name);
-	if (!details) {
-		text_printf(out, " 0 0\n");
-		return;
+	if (details) {
+		text_printf(out, " - %s ", sb->type->name);
+		print_field(out, mount->device_name);
 	}
-	text_printf(out, " - %s ", sb->type->name);
-	print_field(out, mount->device_name);
-	text_printf(out, "%s\n", sb->flags & SB_RDONLY ? "ro" : "rw");
+	text_printf(out, "%s\n", details ? rights : " 0 0");
 }
 
 void proc_mounts_show(struct text *out, const struct proc_entry *entry)
