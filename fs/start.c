@@ -31,14 +31,9 @@ void vfs_init(void)
 int vfs_mount_root(const char *device_name, const char *type_name, unsigned flags)
 {
 	struct filesystem *type = find_filesystem(type_name);
-	struct block_device *device = NULL;
-	const char *options = "";
-
-	if (device_name)
-		device = find_block_device(device_name, 0);
+	struct block_device *device = device_name ? find_block_device(device_name, 0) : NULL;
 	/* A tmpfs of that mode, as Linux's root file system has it: not a folder for everybody. */
-	if (!device)
-		options = "mode=755";
+	const char *options = device ? "" : "mode=755";
 	struct mount *mount = TRY_PTR(
 		mount_make(type, device, flags, device ? device_name : type_name, options));
 	mount_first(mount);

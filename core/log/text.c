@@ -38,7 +38,10 @@ void text_write(struct text *text, const char *bytes, size_t length)
 void text_escaped(struct text *text, const char *string, const char *special)
 {
 	for (; *string; string++)
-		text_printf(text, strchr(special, *string) ? "\\%03o" : "%c", *string);
+		if (strchr(special, *string))
+			text_printf(text, "\\%03o", *string);
+		else
+			text_write(text, string, 1);
 }
 
 void text_printf(struct text *text, const char *format, ...)

@@ -33,9 +33,10 @@ static int move_part(struct block_device *device, u64 block, size_t offset, size
 	if (!error && what == BLOCK_READ) {
 		memcpy(copy, (char *)buffer->data + offset, n);
 	} else if (!error) {
-		wait_on_buffer(buffer); /* a read in flight would write over it */
+		lock_buffer(buffer);
 		memcpy((char *)buffer->data + offset, copy, n);
 		set_bit_release(B_UPTODATE, &buffer->flags);
+		unlock_buffer(buffer);
 		mark_buffer_dirty(buffer);
 	}
 	if (buffer->page)
@@ -88,7 +89,6 @@ static ssize_t block_file_write(struct file *file, struct io *io, loff_t *positi
 
 static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
 {
-	struct block_device *device = file->inode->bdev;
 	int __user *word = (void *)(uintptr_t)argument;
 
 	switch (command) {
@@ -97,7 +97,7 @@ static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
 	case BLKSSZGET:
 		return put_user((int)SECTOR_SIZE, word);
 	case BLKROGET:
-		return put_user((int)device->read_only, word);
+		return put_user((int)file->inode->bdev->read_only, word);
 	default:
 		return -ENOTTY;
 	}

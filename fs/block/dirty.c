@@ -37,7 +37,12 @@ static bool trylock_buffer(struct buffer *buffer)
 	return !test_and_set_bit(B_LOCKED, &buffer->flags);
 }
 
-static void unlock_buffer(struct buffer *buffer)
+void lock_buffer(struct buffer *buffer)
+{
+	wait_event(block_wait, trylock_buffer(buffer));
+}
+
+void unlock_buffer(struct buffer *buffer)
 {
 	clear_bit(B_LOCKED, &buffer->flags); /* from here on it may go away */
 	wake_up(&block_wait);
@@ -152,7 +157,7 @@ static struct block_request *add_buffer(struct block_request *request,
 
 int __read_buffer(struct buffer *buffer)
 {
-	wait_event(block_wait, trylock_buffer(buffer));
+	lock_buffer(buffer);
 	if (test_bit(B_UPTODATE, &buffer->flags)) {
 		unlock_buffer(buffer);
 		return 0;
@@ -172,7 +177,7 @@ void write_buffers(struct buffer *first, unsigned count)
 		if (!trylock_buffer(buffer)) {
 			submit_block_request(request); /* let go before we wait */
 			request = NULL;
-			wait_event(block_wait, trylock_buffer(buffer));
+			lock_buffer(buffer);
 		}
 		if (clean_buffer(buffer, TO_WRITE))
 			request = add_buffer(request, BLOCK_WRITE, buffer);

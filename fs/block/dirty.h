@@ -6,7 +6,7 @@
  * dirty again at once. The order of the ranks is that of enum buffer_rank (buffer.h).
  *
  * Who changes metadata: takes ranks_lock shared where what he writes leads to other blocks, waits
- * by buffer_stable() where what is in flight may not have the change, changes it, and calls
+ * by wait_on_buffer() where what is in flight may not have the change, changes it, and calls
  * mark_buffer_ranked(). Who wants it on the disk calls sync_buffers(), or sync_dirty_buffer() for
  * one, and then block_flush() (block.h). A writer of files calls balance_dirty() once he has let go
  * of all locks.
@@ -60,14 +60,13 @@ static inline int read_buffer(struct buffer *buffer)
 		return 0;
 	return __read_buffer(buffer);
 }
-/* Until it is not locked. */
+/* Who gives a buffer that may not be uptodate new contents as a whole holds its B_LOCKED meanwhile,
+ * so that nobody reads the block over them. Sleeps. */
+void lock_buffer(struct buffer *buffer);
+void unlock_buffer(struct buffer *buffer);
+/* Until it is not locked. Also before a change that what is in flight may not have: that would be
+ * there before its rank. Sleeps. */
 void wait_on_buffer(struct buffer *buffer);
-/* Before a change that what is in flight may not have: that would be there before its rank. */
-static inline void buffer_stable(struct buffer *buffer)
-{
-	if (unlikely(test_bit(B_LOCKED, &buffer->flags)))
-		wait_on_buffer(buffer);
-}
 /* Start writing those of @count buffers side by side that are dirty. One in flight is waited for.
  */
 void write_buffers(struct buffer *first, unsigned count);

@@ -43,8 +43,7 @@ static int special_open(struct inode *inode, struct file *file)
 
 	if (S_ISCHR(inode->mode))
 		fop = find_chrdev(inode->rdev);
-	else if (S_ISBLK(inode->mode) &&
-		 (inode->bdev = find_block_device(NULL, inode->rdev)) != NULL)
+	else if (S_ISBLK(inode->mode) && inode->bdev)
 		fop = &block_device_file_operations;
 	if (!fop)
 		return -ENXIO;
@@ -59,5 +58,7 @@ void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev)
 	inode->mode = mode;
 	if (S_ISCHR(mode) || S_ISBLK(mode))
 		inode->rdev = rdev;
+	if (S_ISBLK(mode))
+		inode->bdev = find_block_device(NULL, rdev);
 	inode->fop = S_ISFIFO(mode) ? &pipe_file_operations : &special_file_operations;
 }

@@ -193,9 +193,10 @@ struct buffer *ext2_new_block(struct ext2_fs *fs, u32 goal)
 		ext2_free(fs, EXT2_BLOCKS, (u32)block, 1, NO_MODE);
 		return buffer;
 	}
-	wait_on_buffer(buffer); /* an old write of the block when it was something else */
+	lock_buffer(buffer); /* after an old write of the block when it was something else */
 	memset(buffer->data, 0, buffer->size);
 	set_bit_release(B_UPTODATE, &buffer->flags);
+	unlock_buffer(buffer);
 	mark_buffer_ranked(buffer, RANK_FRESH);
 	return buffer;
 }

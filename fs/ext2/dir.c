@@ -158,7 +158,7 @@ int ext2_add_entry(struct cursor *cursor, struct inode *dir, struct dentry *dent
 		ei->insert_hint = cursor->block;
 	needed = cursor->entry->rec_len - used;
 	guard(read, &ranks_lock);
-	buffer_stable(cursor->buffer);
+	wait_on_buffer(cursor->buffer);
 	if (used)
 		cursor->entry->rec_len = (u16)used;
 	ext2_fill_entry((void *)((char *)cursor->entry + used), needed, dentry->name,
@@ -175,7 +175,7 @@ void ext2_set_entry(struct cursor *cursor, struct inode *inode, enum buffer_rank
 {
 	lockdep_assert_held(&cursor->dir->lock);
 	guard(read, &ranks_lock);
-	buffer_stable(cursor->buffer);
+	wait_on_buffer(cursor->buffer);
 	ext2_set_inode(cursor->entry, inode);
 	entry_changed(cursor, rank);
 }
@@ -189,7 +189,7 @@ void ext2_remove_entry(struct cursor *cursor, enum buffer_rank rank)
 
 	lockdep_assert_held(&cursor->dir->lock);
 	guard(read, &ranks_lock);
-	buffer_stable(cursor->buffer);
+	wait_on_buffer(cursor->buffer);
 	while ((next = before + entry_at(cursor->buffer, before)->rec_len) < cursor->at &&
 	       next > before) /* which only who writes to the disk itself makes untrue */
 		before = next;

@@ -217,7 +217,7 @@ int ext2_write_inode(struct inode *inode)
 	guard(write, &EXT2_I(inode)->map_lock);
 	guard(read, &ranks_lock);
 	note_encoding(fs, inode);
-	buffer_stable(buffer);
+	wait_on_buffer(buffer);
 	if (raw->dtime || !raw->links_count) { /* its first writing: what was there goes */
 		memset(raw, 0, fs->layout.inode_size);
 		if (fs->layout.inode_size > EXT2_OLD_INODE_SIZE)
@@ -251,7 +251,7 @@ void ext2_forget_pointers(struct inode *inode)
 	bool file = S_ISREG(inode->mode);
 
 	guard(read, &ranks_lock);
-	buffer_stable(buffer);
+	wait_on_buffer(buffer);
 	/* What the inode has got since is not put there before its data are written. */
 	for (unsigned i = 0; i < EXT2_POINTERS && file; i++)
 		if (raw->block[i] != ei->data[i])

@@ -54,7 +54,7 @@ static int allocate(struct inode *inode, u32 *pointers, u32 at, struct buffer *h
 	}
 	if (holder) {
 		guard(read, &ranks_lock);
-		buffer_stable(holder);
+		wait_on_buffer(holder);
 		pointers[at] = block;
 		indirect_changed(inode, holder);
 	} else {

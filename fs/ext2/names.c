@@ -168,7 +168,7 @@ static bool change_name(struct cursor *cursor, struct dentry *dentry, struct ino
 	    cursor->at / SECTOR_SIZE != (cursor->at + length - 1) / SECTOR_SIZE)
 		return false;
 	guard(read, &ranks_lock);
-	buffer_stable(cursor->buffer);
+	wait_on_buffer(cursor->buffer);
 	ext2_fill_entry(entry, entry->rec_len, dentry->name, dentry->name_length, inode);
 	ext2_name_changed(cursor, RANK_NAMES);
 	named(inode, cursor, OLD_NAME_WENT);
@@ -238,7 +238,7 @@ static void exchange_in_block(struct cursor *there, struct inode *inode, struct 
 			      struct inode *target)
 {
 	guard(read, &ranks_lock);
-	buffer_stable(there->buffer);
+	wait_on_buffer(there->buffer);
 	ext2_set_inode(there->entry, target);
 	ext2_set_inode(back->entry, inode);
 	ext2_name_changed(there, RANK_NAMES);

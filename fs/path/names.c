@@ -172,9 +172,7 @@ static struct dentry *lock_directories(struct dentry *a, struct dentry *b)
 		return NULL;
 	}
 	mutex_lock(&a->inode->sb->rename_lock);
-	struct dentry *to_b = child_towards(b, a), *to_a = NULL;
-	if (!to_b)
-		to_a = child_towards(a, b);
+	struct dentry *to_b = child_towards(b, a), *to_a = child_towards(a, b);
 	struct dentry *first = a, *second = b;
 	if (to_a || (!to_b && b < a)) {
 		first = b;

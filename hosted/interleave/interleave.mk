@@ -10,7 +10,7 @@
 HOSTED_O ?= build/interleave
 HOSTED_SANITIZE = $(RING_FLAGS)
 HOSTED_ROOMS ?= SWAP=y XATTR=y OPENAT2=y FALLOCATE=y MOUNT_NS=y SECURITY_LABELS=y
-# names that collide can be made by a weak hash function (programs_lockless.c)
+# names that collide can be made by a weak hash function (programs/lockless)
 HOSTED_SET ?= PAGE_LOCK=sequence BUFFER_LOCK=sequence INODE_LOCK=sequence NAME_HASH=linux-2.2
 .DEFAULT_GOAL := ring
 include hosted/hosted.mk

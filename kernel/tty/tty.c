@@ -17,9 +17,10 @@
 
 static bool writing; /* one at a time */
 
-static inline bool readable(void)
+/* Characters and ends of file that can be read now. */
+static inline u32 waiting(void)
 {
-	return READ_ONCE(tty.canonical) != READ_ONCE(tty.tail);
+	return READ_ONCE(tty.canonical) - READ_ONCE(tty.tail);
 }
 
 /*
@@ -31,7 +32,7 @@ static size_t take_input(u8 *to, size_t n, bool *end)
 	size_t taken = 0;
 
 	guard(spinlock_irq, &tty_lock);
-	while (readable() && !*end) {
+	while (waiting() && !*end) {
 		u16 c = tty.buffer[tty.tail % TTY_BUFFER];
 
 		/* An end of file right behind a full buffer belongs to this read: it is no line of
@@ -44,7 +45,7 @@ static size_t take_input(u8 *to, size_t n, bool *end)
 		*end = c & TTY_LINE_END;
 	}
 	if (!L_FLAG(ICANON))
-		*end = !readable();
+		*end = !waiting();
 	return taken;
 }
 
@@ -58,7 +59,7 @@ static int wait_input(struct file *file, size_t got)
 	u64 time = tty.termios.c_cc[VTIME] * 100 * NSEC_PER_MSEC;
 	size_t least = tty.termios.c_cc[VMIN];
 
-	if (readable())
+	if (waiting())
 		return 1;
 	if (!canonical && !least && !time)
 		return 0;
@@ -66,8 +67,8 @@ static int wait_input(struct file *file, size_t got)
 		return -EAGAIN;
 	/* VTIME bounds the whole wait without VMIN, else the gap behind the first byte. */
 	if (canonical || !time || (least && !got))
-		return wait_event_interruptible(tty_wait, readable()) ?: 1;
-	return wait_event_until(tty_wait, readable(), TASK_INTERRUPTIBLE, ktime_ns() + time);
+		return wait_event_interruptible(tty_wait, waiting()) ?: 1;
+	return wait_event_until(tty_wait, waiting(), TASK_INTERRUPTIBLE, ktime_ns() + time);
 }
 
 static ssize_t tty_read(struct file *file, struct io *io, loff_t *position)
@@ -128,7 +129,7 @@ static unsigned tty_poll(struct file *file, struct poll_table *table)
 	unsigned events = 0, least = counted ? max_t(u8, tty.termios.c_cc[VMIN], 1) : 1;
 
 	poll_wait(file, &tty_wait, table);
-	if (READ_ONCE(tty.canonical) - READ_ONCE(tty.tail) >= least)
+	if (waiting() >= least)
 		events |= POLLIN | POLLRDNORM;
 	if (!tty.stopped)
 		events |= POLLOUT | POLLWRNORM;

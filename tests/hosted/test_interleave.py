@@ -49,6 +49,8 @@ RUNS = {
     "map_extend": 2000,
     "inode_changes": 2500,
     "inodes_evicted": 2500,
+    "device_written": 1500,
+    "device_read_beside_pointers": 2500,
     "buffers_let_go": 6000,
     "buffers_evicted": 1200,
     "buffers_of_files": 1200,

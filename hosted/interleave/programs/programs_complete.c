@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hosted/interleave/programs/lockless.h"
+#include "hosted/interleave/programs/lockless/lockless.h"
 
 /* ---- listings ---------------------------------------------------------------------------------
  */

@@ -11,7 +11,7 @@
 #include "fs/inode/inode.h"
 #include "hash/cache.h"
 #include "hosted/harness/harness.h"
-#include "hosted/interleave/programs/lockless.h"
+#include "hosted/interleave/programs/lockless/lockless.h"
 #include "hosted/interleave/worlds/worlds.h"
 #include "hosted/interleave/ring/ring.h"
 

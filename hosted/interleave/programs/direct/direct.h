@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "fs/path/direct/direct.h"
-#include "hosted/interleave/programs/lockless.h"
+#include "hosted/interleave/programs/lockless/lockless.h"
 
 #define STRANGER 1000
 

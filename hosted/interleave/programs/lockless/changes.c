@@ -1,12 +1,12 @@
 /*
- * programs_lockless.c - interleavings: walks without locks (fs/path/lockless) against all that
+ * changes.c - interleavings: walks without locks (fs/path/lockless) against all that
  * changes under them. A name that always exists is never missed, nobody comes to what he was never
  * allowed to, and nothing is looked at after its grace period.
  */
 #include <stdio.h>
 
 #include "hash/cache.h"
-#include "hosted/interleave/programs/lockless.h"
+#include "hosted/interleave/programs/lockless/lockless.h"
 
 int stat_path(const char *path)
 {

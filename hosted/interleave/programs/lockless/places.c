@@ -1,10 +1,10 @@
 /*
- * programs_lockless_places.c - interleavings: where walks without locks may go. Working directories
+ * places.c - interleavings: where walks without locks may go. Working directories
  * that change, directories that are forbidden, mounts.
  */
 #include <stdio.h>
 
-#include "hosted/interleave/programs/lockless.h"
+#include "hosted/interleave/programs/lockless/lockless.h"
 
 #define STRANGER 1000
 
