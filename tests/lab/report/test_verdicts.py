@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 import pytest
 
 from lab.build.setup import need_lab
-from lab.report.collect import Section
-from lab.report.numbers import Ratio, Run, Sample, equality_p, ratio, sample
-from lab.report.reproduce import group
-from lab.report.verdicts import AIMS, ALPHA, WORDS, Claim, Verdict, holm, judge
-from lab.sweep.experiment import load
+from lab.report.numbers import Ratio, Sample, equality_p
+from lab.report.verdicts import AIMS, ALPHA, WORDS, Claim, judge
+from tests.lab.report.verdict_samples import PAPER, SEEDS, of, one, spread
 
 need_lab()
-
-PAPER = Ratio(1.02, 1.015, 1.025)
-SEEDS = 5
-
-
-def spread(mean: float, deviation: float, count: int = SEEDS, first: int = 1) -> Sample:
-    """A sample whose mean and deviation are exactly these, its values those of a normal distribution's quantiles."""
-    quantiles = np.array([NormalDist().inv_cdf((i + 0.5) / count) for i in range(count)])
-    shape = quantiles / quantiles.std(ddof=1) if count > 1 else quantiles
-    return of(mean + deviation * shape, first)
-
-
-def of(values, first: int = 1) -> Sample:
-    found = sample([Run(seed, float(value), f"cell{seed}") for seed, value in enumerate(values, first)])
-    assert found is not None
-    return found
-
-
-def one(effect: float, deviation: float = 0.5, paper: Ratio | None = PAPER, count: int = SEEDS, **claim) -> Verdict:
-    """A kernel @effect above a reference of 1000, with other seeds."""
-    more = spread(1000 * (1 + effect), deviation, count, first=100)
-    return judge([Claim(more, spread(1000, deviation, count), paper, **claim)])[0]
 
 
 def test_the_papers_effect_is_reproduced():
@@ -224,81 +199,6 @@ def test_the_smallest_effect_that_counts():
     assert judge([Claim(claim.more, claim.than, PAPER)], smallest=0.005)[0].word == "no effect here"
 
 
-def test_two_builds_of_a_kernel_set_a_limit_too():
-    """Seeds alone do not show what another place in memory does: below it nothing is found, above it is."""
-    claim = Claim(spread(1020, 0.5, first=100), spread(1000, 0.5), PAPER)
-    (found,) = judge([claim], builds=0.034)
-    assert found.word == "undecided" and "one pair of builds of one kernel differed by 3.4%" in found.reason
-    assert found.seeds_wanted is None, "no number of seeds would tell"
-    exact = Claim(of([1020.0] * 3), of([1000.0] * 3), PAPER)
-    assert [judge([one], builds=0.009)[0].word for one in (claim, exact)] == ["reproduced"] * 2
-    assert judge([exact], builds=0.034)[0].word == "undecided"
-    swapped = Claim(claim.than, claim.more, PAPER)
-    assert [judge([swapped], builds=by)[0].word for by in (0.019, 0.034)] == ["contradicted", "undecided"]
-
-
-def test_two_kernels_of_one_image_are_no_two_builds():
-    claim = Claim(spread(1020, 0.5, first=100), spread(1000, 0.5), PAPER)
-    assert [judge([replace(claim, one_image=one)], builds=0.034)[0].word for one in (False, True)] == [
-        "undecided",
-        "reproduced",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("goal", "held", "broken"), [(False, "no worse", "contradicted"), (True, "aim reached", "aim missed")]
-)
-def test_two_builds_limit_what_an_interval_alone_decides(goal, held, broken):
-    """At least 0.99: 1.005 is, and 0.975 is not, but both are nearer to it than 1.9 % that two builds differ by."""
-    for mean, word in ((1005, held), (975, broken)):
-        for more in (spread(mean, 0.1, first=100), of([float(mean)] * 3)):
-            claim = Claim(more, spread(1000, 0.1) if more.s else of([1000.0] * 3), at_least=0.99, goal=goal)
-            assert judge([claim], builds=0.01)[0].word == word
-            (found,) = judge([claim], builds=0.019)
-            assert found.word.endswith("undecided") and "one pair of builds" in found.reason and not found.seeds_wanted
-            assert judge([replace(claim, one_image=True)], builds=0.019)[0].word == word
-
-
-def test_no_number_of_seeds_tells_an_effect_below_what_builds_differ_by():
-    for effect, deviation, theirs, word in (
-        (0.0, 15, PAPER, "undecided"),
-        (0.05, 30, Ratio(1.0067, 1.003, 1.010), "direction only"),
-    ):
-        claim = Claim(spread(1000 * (1 + effect), deviation, first=100), spread(1000, deviation), theirs)
-        less, more = 0.9 * (theirs.value - 1), 1.1 * (theirs.value - 1)
-        told = {by: judge([claim], builds=by)[0] for by in (0.0, less, more)}
-        assert {one.word for one in told.values()} == {word}
-        assert told[0.0].seeds_wanted and told[less].seeds_wanted and not told[more].seeds_wanted
-        assert "no number of seeds would: one pair of builds of one kernel differed by" in told[more].reason
-        assert judge([replace(claim, one_image=True)], builds=more)[0] == told[0.0]
-
-
-def test_how_many_seeds_would_do_allows_for_builds():
-    claim = Claim(spread(1030, 30, first=100), spread(1000, 30), at_least=0.99)
-    alone, built = (judge([claim], builds=by)[0].seeds_wanted for by in (0.0, 0.03))
-    assert alone and built and built > alone and judge([claim], builds=0.05)[0].seeds_wanted is None
-
-
-def test_two_builds_limit_the_size_that_can_be_told():
-    """An effect of 2 % beside 1.98 % that two builds differ by is one; how large it is, is not told."""
-    claim = Claim(spread(1020, 0.05, first=100), spread(1000, 0.05), PAPER)
-    exact = Claim(of([1020.0] * 3), of([1000.0] * 3), PAPER)
-    for one in (claim, exact):
-        (found,) = judge([one], builds=0.0198)
-        assert found.word == "direction only" and found.reason == "too wide to say of the size"
-        assert found.ratio == ratio(one.more, one.than), "the interval is shown as it was measured"
-
-
-def test_a_finding_told_better_is_not_held_to_more():
-    """Two of the same size beside the same reference, the one with the smaller p by less variance of its own."""
-    reference = spread(1000, 8, 6)
-    pair = [Claim(spread(1011.2, s, 6, first=100), reference, PAPER, name=str(s)) for s in (6.0, 7.0)]
-    chances = [equality_p(one.more, one.than) for one in pair]
-    assert chances[0] < chances[1] < ALPHA
-    found = judge(pair)
-    assert found[0].word == found[1].word, [(one.word, one.reason) for one in found]
-
-
 def test_no_difference_is_found_again_where_it_is_none_that_counts():
     """A paper's ratio of 1 and ours of 1.01, where 3 % count: not two words for the one finding."""
     claim = Claim(spread(1010, 0.1, first=100), spread(1000, 0.1), Ratio(1.0))
@@ -384,116 +284,6 @@ def test_a_limit_is_kept_where_there_is_none_at_all():
 def test_missing_runs():
     found = judge([Claim(None, spread(1000, 1), PAPER, missing="seed 3: panic")])[0]
     assert (found.word, found.reason) == ("not measured", "seed 3: panic")
-
-
-def test_holm():
-    """The example of every text: the smallest against alpha/4, the next against alpha/3; the first that fails ends it."""
-    assert [passes for _, passes in holm([0.01, 0.04, 0.03, 0.005])] == [True, False, False, True]
-    assert [level for level, _ in holm([0.01, 0.04, 0.03, 0.005])] == pytest.approx(
-        [ALPHA / 3, ALPHA, ALPHA / 2, ALPHA / 4]
-    )
-    assert holm([None, 0.04])[1] == (ALPHA, True)
-
-
-def test_many_comparisons_ask_for_more():
-    """What passes alone does not among twenty that show nothing."""
-    lone = Claim(spread(1004.2, 2.4, first=100), spread(1000, 2.4), Ratio(1.004, 1.001, 1.007))
-    others = [Claim(spread(1000.1 + i / 100, 2.4, first=100), spread(1000, 2.4), PAPER) for i in range(20)]
-    p = equality_p(lone.more, lone.than)
-    assert p is not None and ALPHA / 21 < p < ALPHA
-    assert judge([lone])[0].word in ("reproduced", "direction only")
-    assert judge([lone, *others])[0].word == "undecided"
-
-
-def test_the_same_run_counts_once():
-    """Digit for digit the same runs are one comparison, and the second says so."""
-    claims = [Claim(spread(1020, 0.5, first=100), spread(1000, 0.5), PAPER) for _ in range(3)]
-    claims = [replace(one, name=f"row {at}") for at, one in enumerate(claims)]
-    assert [one.same_as for one in judge(claims)] == ["", "row 0", "row 0"]
-    nearly = replace(claims[1], more=spread(1020 * (1 + 3e-6), 0.5, first=100))
-    assert [one.same_as for one in judge([claims[0], nearly])] == ["", "row 0"]
-    other = replace(claims[1], more=spread(1020 * (1 + 3e-5), 0.5, first=100))
-    assert [one.same_as for one in judge([claims[0], other])] == ["", ""]
-    lone = Claim(spread(1003.9, 2.4, first=100), spread(1000, 2.4), Ratio(1.004, 1.001, 1.007))
-    p = equality_p(lone.more, lone.than)
-    assert p is not None and ALPHA / 3 < p < ALPHA
-    assert judge([lone, lone, lone])[0].word == judge([lone])[0].word
-
-
-def papers_pairs() -> list[Ratio]:
-    """Of Lever's first table: every kernel against the reference, where the paper's own interval excludes 1."""
-    experiment = load("lever-table1")
-    found = []
-    for place in experiment.places():
-        rows = {kernel.name: kernel.paper_row(place) for kernel in experiment.kernel}
-        samples = {
-            name: Sample(float(row["throughput"]), float(row["s"]), 5) for name, row in rows.items() if "throughput" in row and "s" in row
-        }  # fmt: skip
-        for name, measured in samples.items():
-            quotient = ratio(measured, samples[experiment.reference])
-            if name != experiment.reference and quotient and quotient.side:
-                found.append(quotient)
-    return found
-
-
-def of_one_table(section: Section) -> list[list[Claim]]:
-    """The paper's side of what is judged together: the rows of each measure, and the findings of each. Not what the paper asks."""
-    found = [
-        [Claim(None, None, row.paper_ratio) for row in table.rows if row.paper_ratio and not row.is_reference]
-        for table in section.tables
-    ]
-    for measure in section.experiment.measure:
-        told = [one for one in section.judgements if one.expect.measure == measure.name and not one.expect.question]
-        found.append([Claim(None, None, one.paper_ratio, one.expect.at_least) for one in told])
-    return [claims for claims in found if claims]
-
-
-PAPERS = {
-    name: tables
-    for name in group("all")
-    if name.startswith(("lever-", "santos-")) and (tables := of_one_table(Section(load(name), "full", {})))
-}
-
-
-def test_there_are_pairs_of_the_papers():
-    assert len(papers_pairs()) >= 10
-    assert {f"lever-table{number}" for number in range(1, 7)} | {"santos-sdet", "santos-buckets"} <= set(PAPERS)
-
-
-@pytest.mark.parametrize("pairs", ["same seeds", "other seeds"])
-@pytest.mark.parametrize("name", PAPERS)
-def test_identical_kernels_reproduce_nothing(name, pairs):
-    """Tables of kernels that do not differ, against the pairs of each of the papers' tables: 1,000 against table 1's, 100 against the
-    others'. No more have a word of something found than is stated; that nothing is lost is all that they can have."""
-    tables = PAPERS[name]
-    times = 1000 if name == "lever-table1" else 100
-    draw = np.random.default_rng(1)
-    wrong = [0] * len(tables)
-    for _ in range(times):
-        seed_effect = draw.normal(0, 8, SEEDS)
-        reference = of(4000 + seed_effect + draw.normal(0, 4, SEEDS))
-        for at, papers in enumerate(tables):
-            claims = []
-            for paper in papers:
-                effect = seed_effect if pairs == "same seeds" else draw.normal(0, 8, SEEDS)
-                kernel = of(4000 + effect + draw.normal(0, 4, SEEDS), first=1 if pairs == "same seeds" else 100)
-                claims.append(replace(paper, more=kernel, than=reference))
-            wrong[at] += any(one.word in ("reproduced", "direction only", "contradicted") for one in judge(claims))
-    allowed = ALPHA if times == 1000 else 2 * ALPHA  # a hundred tables have more than twice the mean once in a hundred
-    assert max(wrong) <= times * allowed
-
-
-def test_the_papers_own_effects_are_found():
-    """The verdict is no stone: kernels that have the paper's effects, measured well enough, are found again."""
-    draw = np.random.default_rng(2)
-    words = []
-    for _ in range(50):
-        reference = of(4000 + draw.normal(0, 2, SEEDS))
-        claims = [
-            Claim(of(4000 * paper.value + draw.normal(0, 2, SEEDS), 100), reference, paper) for paper in papers_pairs()
-        ]
-        words += [one.word for one in judge(claims)]
-    assert words.count("reproduced") > 0.8 * len(words) and "contradicted" not in words
 
 
 def test_every_word_is_known():
