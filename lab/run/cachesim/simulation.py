@@ -70,10 +70,9 @@ def _of_one(text: str) -> str:
 
 def _of_several(options: Options) -> str:
     """The same with those of as many CPUs as the machine has."""
-    sources = [
-        COHERENT / name for name in ("coherentsim.c", "mesi.c", "clocks.c", "mesi.h", "clocks.h", "feed.h", "tally.h")
-    ]
-    library = plugin(*sources, *GUEST, EVENTS)
+    sources = [COHERENT / f"{name}.c" for name in ("coherentsim", "mesi", "clocks", "bus")]
+    headers = [COHERENT / f"{name}.h" for name in ("mesi", "clocks", "bus", "feed", "tally")]
+    library = plugin(*sources, *headers, *GUEST, EVENTS)
     return f"file={library}{parse_machine(options.cache_sim).arguments(options.smp)}"
 
 

@@ -37,7 +37,7 @@ class Happened(ctypes.Structure):
     """struct mesi_result."""
 
     _fields_ = [
-        ("found", ctypes.c_int), ("upgraded", ctypes.c_bool), ("invalidated", ctypes.c_uint16), ("far", ctypes.c_bool),
+        ("found", ctypes.c_int), ("was_alone", ctypes.c_bool), ("upgraded", ctypes.c_bool), ("invalidated", ctypes.c_uint16), ("far", ctypes.c_bool),
         ("written_back", ctypes.c_uint),
     ]  # fmt: skip
 
@@ -56,7 +56,9 @@ class Delay(ctypes.Structure):
 def library(tmp_path_factory):
     target = tmp_path_factory.mktemp("coherent") / "coherent.so"
     flags = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover"]
-    subprocess.run(["cc", *flags, "-o", target, FOLDER / "mesi.c", FOLDER / "clocks.c"], check=True)
+    subprocess.run(
+        ["cc", *flags, "-o", target, *(FOLDER / f"{name}.c" for name in ("mesi", "clocks", "bus"))], check=True
+    )
     found: Any = ctypes.CDLL(str(target))
     found.mesi_make.restype = found.clocks_make.restype = ctypes.c_void_p
     found.mesi_access.restype, found.clocks_access.restype = Happened, Delay
@@ -259,6 +261,40 @@ def test_a_bus_carries_one_transaction_at_a_time(machine):
         assert two.written_back == 256 * (round_ + 1) - 64
 
 
+def test_a_long_turn_on_the_bus_keeps_nobody_who_is_run_after_it(machine):
+    """One CPU misses a thousand times before the other is run at all: there is room for it between any two of these."""
+    two = machine(2, third=False, bus=18)
+    for address in range(0, 1000 * LINE, LINE):
+        two.access(0, address, READ)
+    for address in range(0, 100 * LINE, LINE):
+        two.access(1, 0x100000 + address, READ)
+    assert two.now(0) == 1000 * 200
+    # Both ask at 0, and every 200 cycles: after the first wait the second one asks when the first has done.
+    assert (two.now(1), two.for_bus) == (100 * 200 + 18, 18)
+
+
+def test_a_line_that_others_share_is_memorys_and_waits_for_nobody(machine):
+    """Each CPU with a third level of its own, as on a bus: the first reader had the line alone, the others share it."""
+    four = machine(4, group=1)
+    for cpu in range(4):
+        four.access(cpu, 0x1000, READ)
+    assert [four.now(cpu) for cpu in range(4)] == [200, 300, 200, 200]
+    assert four.transfers == 1 and four.for_line == 0
+
+
+def test_a_line_that_others_of_the_group_share_waits_for_nobody(machine):
+    """The group's third level has dropped it; it comes from who shares it, though it has just changed hands."""
+    four = machine(4)
+    four.access(0, 0x1000, READ)
+    four.run(1, 200)
+    four.access(1, 0x1000, READ)  # 200 to 300, from who had it alone
+    for number in range(1, 5):
+        four.access(2, 0x1000 + number * 4096, READ)
+    four.run(3, 250)
+    assert four.access(3, 0x1000, READ).found == NEAR
+    assert (four.now(3), four.for_line) == (350, 0)
+
+
 def test_what_is_written_back_takes_the_bus_and_nobody_waits_but_who_comes_then(machine):
     two = machine(2, third=False, bus=18)
     for address in range(0, 4096, LINE):
@@ -369,9 +405,7 @@ class SlowMachine:
             return distance(owner[0])
         if self.third[cpu // self.group].has(line):
             return THIRD
-        if others:
-            return min(map(distance, others))
-        return FAR if any(third.has(line) for third in self.third) else MEMORY
+        return NEAR if NEAR in map(distance, others) else MEMORY
 
     def access(self, cpu, line, write):
         """(where it was, upgraded, CPUs that lost their copy)."""
@@ -417,6 +451,19 @@ def test_caches_do_as_the_definition_says(library, stream, group):
     machine.close()
 
 
+class FirstGap:
+    """Takes the first gap that is long enough, cycle by cycle."""
+
+    def __init__(self):
+        self.taken = set()
+
+    def take(self, now, length):
+        while any(time in self.taken for time in range(now, now + length)):
+            now += 1
+        self.taken.update(range(now, now + length))
+        return now
+
+
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 12)), max_size=20))
 def test_a_timeline_gives_no_time_twice(library, asked):
     """As long as nothing was forgotten: the first gap that is long enough."""
@@ -425,14 +472,50 @@ def test_a_timeline_gives_no_time_twice(library, asked):
         _fields_ = [("taken", ctypes.c_uint64 * 48), ("pieces", ctypes.c_uint), ("forgotten", ctypes.c_uint64)]
 
     library.timeline_take.restype = ctypes.c_uint64
-    timeline, taken = Timeline(), set()
+    timeline, slow = Timeline(), FirstGap()
     for now, length in asked:
-        begin = now
-        while any(time in taken for time in range(begin, begin + length)):
-            begin += 1
-        taken.update(range(begin, begin + length))
         found = library.timeline_take(ctypes.byref(timeline), ctypes.c_uint64(now), ctypes.c_uint64(length))
-        assert found == begin
+        assert found == slow.take(now, length)
+
+
+BUS_CYCLES = 1 << 28
+
+
+def bus_of(library):
+    """bus_take() of a new bus."""
+    library.bus_make.restype, library.bus_take.restype = ctypes.c_void_p, ctypes.c_uint64
+    bus = ctypes.c_void_p(library.bus_make())
+    assert bus
+    return bus, lambda now, length: library.bus_take(bus, ctypes.c_uint64(now), ctypes.c_uint64(length))
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(st.tuples(st.integers(0, 700) | st.integers(0, 30), st.integers(0, 100)), max_size=40),
+    st.sampled_from([0, 37, BUS_CYCLES - 300, 3 * BUS_CYCLES - 64]),
+)
+def test_a_bus_gives_no_time_twice(library, asked, start):
+    """The first gap that is long enough, also where the ring of its bits begins anew."""
+    (bus, take), slow = bus_of(library), FirstGap()
+    for now, length in asked:
+        assert take(start + now, length) == slow.take(start + now, length)
+    library.bus_free(bus)
+
+
+def test_a_bus_knows_a_tenth_of_a_second_and_of_what_was_before_nothing(library):
+    bus, take = bus_of(library)
+    assert [take(0, 16), take(0, 16)] == [0, 16]
+    assert take(BUS_CYCLES - 100, 16) == BUS_CYCLES - 100
+    assert take(0, 16) == 32, "still known"
+    assert take(BUS_CYCLES + 1000, 16) == BUS_CYCLES + 1000
+    assert take(BUS_CYCLES, 16) == BUS_CYCLES, "what lay there a round before is gone"
+    assert [take(40, 16), take(40, 16)] == [40, 40], "free, and nothing taken"
+    assert take(BUS_CYCLES - 100, 16) == BUS_CYCLES - 84
+    assert take(5 * BUS_CYCLES, 16) == 5 * BUS_CYCLES
+    assert take(4 * BUS_CYCLES + 1000, 16) == 4 * BUS_CYCLES + 1000, "and after a jump"
+    library.bus_reset(bus)
+    assert take(0, 16) == 0
+    library.bus_free(bus)
 
 
 def test_what_a_timeline_has_forgotten_counts_as_taken(library, machine):

@@ -4,6 +4,8 @@
  */
 #include "clocks.h"
 
+#include "bus.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +30,7 @@ struct clocks {
 	struct costs costs;
 	unsigned line_bits;
 	uint64_t now[MOST_CPUS];
-	struct timeline bus;
+	struct bus *bus;
 	struct table lines, locks;
 };
 
@@ -196,10 +198,8 @@ struct delay clocks_access(struct clocks *clocks, unsigned cpu, uint64_t physica
 {
 	uint64_t now = clocks->now[cpu], begin = now;
 	struct delay delay = {.cycles = cost_of(&clocks->costs, result)};
-	bool changes_hands =
-		result->invalidated || result->found == FOUND_NEAR || result->found == FOUND_FAR;
 
-	if (changes_hands) {
+	if (result->invalidated || result->was_alone) {
 		struct contended_line *line =
 			table_get(&clocks->lines, physical >> clocks->line_bits);
 
@@ -207,12 +207,12 @@ struct delay clocks_access(struct clocks *clocks, unsigned cpu, uint64_t physica
 		delay.for_line = begin - now;
 	}
 	if (result->upgraded || result->found > FOUND_SECOND) {
-		uint64_t granted = timeline_take(&clocks->bus, begin, clocks->costs.bus);
+		uint64_t granted = bus_take(clocks->bus, begin, clocks->costs.bus);
 
 		delay.for_bus = granted - begin;
 		/* Nobody waits for what is written back; but it takes the bus. */
 		for (unsigned i = 0; i < result->written_back; i++)
-			timeline_take(&clocks->bus, granted, clocks->costs.bus);
+			bus_take(clocks->bus, granted, clocks->costs.bus);
 	}
 	delay.cycles += delay.for_line + delay.for_bus;
 	clocks->now[cpu] = now + delay.cycles;
@@ -246,6 +246,11 @@ struct clocks *clocks_make(const struct costs *costs, unsigned line_bits)
 
 	if (!clocks)
 		return NULL;
+	clocks->bus = bus_make();
+	if (!clocks->bus) {
+		free(clocks);
+		return NULL;
+	}
 	clocks->costs = *costs;
 	clocks->line_bits = line_bits;
 	table_make(&clocks->lines, sizeof(struct contended_line), 1024);
@@ -256,13 +261,14 @@ struct clocks *clocks_make(const struct costs *costs, unsigned line_bits)
 void clocks_reset(struct clocks *clocks)
 {
 	memset(clocks->now, 0, sizeof(clocks->now));
-	clocks->bus = (struct timeline){0};
+	bus_reset(clocks->bus);
 	table_clear(&clocks->lines);
 	table_clear(&clocks->locks);
 }
 
 void clocks_free(struct clocks *clocks)
 {
+	bus_free(clocks->bus);
 	free(clocks->lines.elements);
 	free(clocks->locks.elements);
 	free(clocks);

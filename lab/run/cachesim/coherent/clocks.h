@@ -14,11 +14,12 @@
  * A line goes from CPU to CPU one transfer at a time. Each takes what it costs, and the next begins
  * when the line is free. Those who only read a line that others share do not wait.
  *
- * A bus, where there is one, carries one transaction at a time.
+ * A bus, where there is one, carries one transaction at a time (bus.h).
  *
- * Lines and the bus keep what of their time is taken (struct timeline), and a transaction takes the
- * first gap that is long enough: so a CPU whose clock is behind is served as of its own time,
- * though it comes later. Of a timeline the latest pieces are known; what is before counts as taken.
+ * Lines and the bus know what of their time is taken, and a transaction takes the first gap that is
+ * long enough: so a CPU whose clock is behind is served as of its own time, though it comes later.
+ * Of a line the latest pieces are known (struct timeline); what is before counts as taken. A CPU
+ * has to give a line to others so many times before one that is behind waits for that.
  *
  * All is in whole cycles, and nothing depends on the host. Not locked: one thread only. A number of
  * lines or locks for which the host has no memory ends the program with a message.

@@ -227,19 +227,15 @@ static enum mesi_found source_of(struct mesi *mesi, unsigned cpu, uint64_t line,
 		give_third(mesi, group_of(mesi, owner), line, newer, result);
 		set_state(mesi, owner, line, MESI_SHARED);
 		known->alone = 0;
+		result->was_alone = true;
 		return mesi_near(mesi, cpu, owner) ? FOUND_NEAR : FOUND_FAR;
 	}
-	if (!has_third)
-		return FOUND_MEMORY; /* on a bus shared lines are memory's to answer for */
-	if (sets_find(&mesi->third[group_of(mesi, cpu)], line))
+	if (has_third && sets_find(&mesi->third[group_of(mesi, cpu)], line))
 		return FOUND_THIRD;
-	for (unsigned other = 0; other < mesi->shape.cpus; other++)
+	for (unsigned other = 0; has_third && other < mesi->shape.cpus; other++)
 		if (known->holders >> other & 1 && mesi_near(mesi, cpu, other))
 			return FOUND_NEAR;
-	for (unsigned group = 0; group * mesi->shape.group < mesi->shape.cpus; group++)
-		if (sets_find(&mesi->third[group], line))
-			return FOUND_FAR;
-	return known->holders ? FOUND_FAR : FOUND_MEMORY;
+	return FOUND_MEMORY;
 }
 
 static void bring_first(struct mesi *mesi, unsigned cpu, uint64_t line, enum mesi_state state)

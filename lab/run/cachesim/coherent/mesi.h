@@ -13,8 +13,9 @@
  *	shared		perhaps beside others: a write takes the others' copies away first
  * or not at all. A read brings a line in as exclusive where nobody else has it, else as shared,
  * and who had it alone keeps it as shared. A write brings it in as modified, and all others lose
- * it. Which CPUs hold a line is known exactly, as by a directory without limit, or by CPUs that
- * all hear each other on a bus.
+ * it. A line that nobody holds alone comes from the group's third level, or if there is one, from a
+ * CPU of the group; else from memory, which answers for it. Which CPUs hold a line is known
+ * exactly, as by a directory without limit, or by CPUs that all hear each other on a bus.
  *
  * A typical sequence: mesi_make(), mesi_access() again and again, mesi_free(). Not locked: one
  * thread only. Plain C without a word of QEMU.
@@ -54,6 +55,7 @@ enum mesi_found {
 
 struct mesi_result {
 	enum mesi_found found;
+	bool was_alone;	       /* another CPU's cache had it, and no third one */
 	bool upgraded;	       /* held as shared, and written */
 	uint16_t invalidated;  /* CPUs that lost their copy by it, a bit each */
 	bool far;	       /* one of these is of another group */
