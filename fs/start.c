@@ -43,10 +43,9 @@ int vfs_mount_root(const char *device_name, const char *type_name, unsigned flag
 int vfs_sync_all(void)
 {
 	int error = for_each_super(sync_super);
-	/* devices written to without a file system */
-	int second = sync_buffers(NULL, WB_SYNC_ALL);
 
-	return error ?: second;
+	/* devices written to without a file system */
+	return sync_buffers(NULL, WB_SYNC_ALL) ?: error;
 }
 
 static int make_read_only(struct super_block *sb)

@@ -10,6 +10,6 @@ void vfs_init(void); /* caches, file systems */
 /* @device NULL: a file system in memory. Sets current's, which is init's, root and cwd. 0, or why
  * it cannot be mounted. */
 int vfs_mount_root(const char *device, const char *type, unsigned flags);
-int vfs_sync_all(void); /* sync(2): everything written and waited for; 0 or the first error */
+int vfs_sync_all(void); /* sync(2): everything written and waited for; 0 or an error */
 /* kill no one, but write all out and unmount/remount read-only; debug: check refcounts */
 void vfs_shutdown(void);

@@ -22,7 +22,6 @@ static int write_super(struct super_block *sb)
 
 void writeback_once(void)
 {
-	writeback_begins();
 	for_each_super(write_super);
 	sync_buffers(NULL, WB_SYNC_NONE);
 }
@@ -31,9 +30,7 @@ static int writeback_thread(void *unused)
 {
 	current->in_reclaim = true; /* others wait for memory from us: we may use the reserve */
 	for (;;) {
-		u64 next = ktime_ns() + PERIOD_NS;
-
-		wait_for_hurry(next);
+		wait_for_hurry(ktime_ns() + PERIOD_NS);
 		writeback_once();
 	}
 	return 0;

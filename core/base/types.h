@@ -32,9 +32,10 @@ typedef u64 pgoff_t;	/* index of a page within a file, in pages */
 typedef u64 phys_addr_t; /* physical address */
 typedef u64 sector_t;	/* 512-byte sector number */
 
-#define MKDEV(major, minor) ((u32)(((u32)(major) << 8) | (u32)(minor)))
-#define MAJOR(dev) ((u32)(dev) >> 8)
-#define MINOR(dev) ((u32)(dev)&0xff)
+#define MKDEV(major, minor) \
+	((u32)(major) << 8 | ((u32)(minor) & 0xff) | ((u32)(minor) & ~0xffu) << 12)
+#define MAJOR(dev) ((u32)(dev) >> 8 & 0xfff)
+#define MINOR(dev) (((u32)(dev) & 0xff) | ((u32)(dev) >> 12 & ~0xffu))
 
 #define __user /* an address in user space: only uaccess.h may follow it */
 #define __packed __attribute__((packed))

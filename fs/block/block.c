@@ -92,6 +92,14 @@ struct block_request *block_request_add(struct block_request *request, struct bl
 	return request;
 }
 
+struct block_request *block_request_keep(struct block_request *request)
+{
+	if (request != &reserve)
+		return request;
+	submit_block_request(request);
+	return NULL;
+}
+
 void submit_block_request(struct block_request *request)
 {
 	if (!request)

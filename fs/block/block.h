@@ -76,6 +76,9 @@ struct block_device *next_block_device(struct block_device *previous);
 struct block_request *block_request_add(struct block_request *request, struct block_device *device,
 					enum block_operation operation, sector_t sector, void *data,
 					u32 length);
+/* What was gathered, if it may be kept while its gatherer waits for other reads. NULL: it is the
+ * one request that there is without memory, which they may need, and has been submitted. */
+struct block_request *block_request_keep(struct block_request *request);
 /*
  * Check a filled-in request (NULL: none) against the device and start it. One that does not fit
  * (past the end, writing to a read-only device) is completed with -EIO at once.

@@ -6,14 +6,8 @@
 #include "fs/file/file.h"
 #include "core/memory/slab.h"
 
-#define BLKROGET 0x125e
 #define BLKSSZGET 0x1268
 #define BLKGETSIZE64 0x80081272u
-
-static inline loff_t device_size(const struct file *file)
-{
-	return (loff_t)(file->inode->bdev->sectors * SECTOR_SIZE);
-}
 
 /* Copy the @n bytes at @offset of @block to @copy, or from there: 0, -EIO, -ENOMEM. If a file has
  * the block in a page, who fills that has it locked, and a read would write over what he puts
@@ -54,11 +48,11 @@ static ssize_t move(struct file *file, struct io *io, loff_t *position, enum blo
 
 	guard(read, &device->size_lock);
 	size_t size = device->block_size;
-	loff_t start = *position, end = device_size(file);
+	loff_t start = *position, end = (loff_t)(device->sectors * SECTOR_SIZE);
 	char *copy __free(kfree) = TRY_PTR(kmalloc(size, GFP_KERNEL));
 	int error = write && io->length && start >= end ? -ENOSPC : 0;
 
-	while (io->length && *position < end && !error) {
+	while (io->length && *position < end && !error && !fatal_signal_pending(current)) {
 		size_t offset = (size_t)*position & (size - 1);
 		size_t n = min(size - offset, io->length);
 
@@ -69,6 +63,7 @@ static ssize_t move(struct file *file, struct io *io, loff_t *position, enum blo
 			error = -EFAULT;
 		if (!error)
 			*position += (loff_t)n;
+		cond_resched();
 	}
 	if (write)
 		balance_dirty();
@@ -84,7 +79,10 @@ static ssize_t block_file_write(struct file *file, struct io *io, loff_t *positi
 {
 	if (file->inode->bdev->read_only)
 		return -EPERM;
-	return move(file, io, position, BLOCK_WRITE);
+	ssize_t written = move(file, io, position, BLOCK_WRITE);
+	if (written > 0 && file->flags & O_DSYNC)
+		TRY(vfs_fsync(file, true));
+	return written;
 }
 
 static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
@@ -93,11 +91,10 @@ static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
 
 	switch (command) {
 	case BLKGETSIZE64:
-		return put_user((u64)device_size(file), (u64 __user *)(uintptr_t)argument);
+		return put_user((u64)(file->inode->bdev->sectors * SECTOR_SIZE),
+				(u64 __user *)(uintptr_t)argument);
 	case BLKSSZGET:
 		return put_user((int)SECTOR_SIZE, word);
-	case BLKROGET:
-		return put_user((int)file->inode->bdev->read_only, word);
 	default:
 		return -ENOTTY;
 	}

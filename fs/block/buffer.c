@@ -236,8 +236,6 @@ void invalidate_buffers(struct block_device *device)
 int set_block_size(struct block_device *device, unsigned size)
 {
 	guard(write, &device->size_lock);
-	if (device->block_size == size)
-		return 0;
 	int error = sync_buffers(device, WB_SYNC_ALL);
 
 	invalidate_buffers(device);

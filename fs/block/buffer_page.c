@@ -66,6 +66,7 @@ static int start_read(struct inode *inode, struct page *page, struct block_reque
 
 		if (buffer && test_bit(B_UPTODATE, &buffer->flags))
 			continue;
+		*request = block_request_keep(*request);
 		if (first + i < end)
 			TRY(inode->data.ops->get_block(inode, first + i, &block, false));
 		if (!block) {

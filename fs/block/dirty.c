@@ -243,7 +243,7 @@ static void write_rank(enum buffer_rank rank, u64 until, u64 enough)
 	} while (busy);
 }
 
-static bool any_dirty(enum buffer_rank rank)
+bool any_dirty(enum buffer_rank rank)
 {
 	for (unsigned i = 0; i < DIRTY_LISTS; i++)
 		if (!list_empty(&dirty_lists[i].buffers[rank]))
@@ -251,8 +251,7 @@ static bool any_dirty(enum buffer_rank rank)
 	return false;
 }
 
-/* What was written until now is on the platters, of all devices, before what leads there is. */
-static void settle(void)
+void settle(void)
 {
 	struct block_device *each = NULL;
 
@@ -280,14 +279,6 @@ static void write_dirty(u64 until, u64 enough)
 			settle();
 		write_rank(rank, until, 0);
 	}
-}
-
-void sync_fresh_buffers(void)
-{
-	if (!any_dirty(RANK_FRESH))
-		return;
-	write_rank(RANK_FRESH, ktime_ns(), 0);
-	wait_for_flying();
 }
 
 u64 buffers_stamp(void)
@@ -364,10 +355,6 @@ void hurry_writeback(void)
 void wait_for_hurry(u64 deadline)
 {
 	wait_event_until(thread_wait, READ_ONCE(hurried), TASK_UNINTERRUPTIBLE, deadline);
-}
-
-void writeback_begins(void)
-{
 	WRITE_ONCE(hurried, false);
 }
 

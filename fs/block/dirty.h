@@ -79,7 +79,10 @@ int sync_dirty_buffer(struct buffer *buffer); /* write and wait: 0 or -EIO */
  * failed meanwhile. */
 enum writeback_sync_modes { WB_SYNC_NONE, WB_SYNC_ALL };
 int sync_buffers(struct block_device *device, enum writeback_sync_modes mode);
-void sync_fresh_buffers(void); /* write what is RANK_FRESH, and wait */
+bool any_dirty(enum buffer_rank rank);
+/* What was written until now is on the platters, of all devices, before what leads there is.
+ * Sleeps. */
+void settle(void);
 /* What is on the disk: as long as the stamp is good (0 never is) no metadata has been written since
  * it was taken. So what was made and taken back in between never was on a disk. */
 u64 buffers_stamp(void);
@@ -93,5 +96,4 @@ u64 dirty_buffer_bytes(void); /* racy */
 void hurry_writeback(void);
 /* That thread sleeps until it is hurried, or until @deadline. */
 void wait_for_hurry(u64 deadline);
-void writeback_begins(void); /* from now on who is in a hurry asks anew */
 void dirty_lists_init(void);

@@ -60,11 +60,6 @@ static dev_t decode_dev(const u32 *data)
 	return MKDEV((number >> 8) & 0xfff, (number & 0xff) | (number >> 20) << 8);
 }
 
-static bool type_is_known(umode_t mode)
-{
-	return S_DT(mode) != DT_UNKNOWN && memchr(ext2_types, S_DT(mode), sizeof(ext2_types));
-}
-
 /* Is the size one that an inode of this type may have? */
 static bool size_ok(struct ext2_fs *fs, const struct inode *inode)
 {
@@ -109,7 +104,8 @@ int ext2_read_inode(struct inode *inode)
 	struct buffer *buffer __free(buffer) =
 		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, GIVE_UP));
 
-	if (!raw->links_count || !type_is_known(raw->mode) ||
+	if (!raw->links_count || S_DT(raw->mode) == DT_UNKNOWN ||
+	    !memchr(ext2_types, S_DT(raw->mode), sizeof(ext2_types)) ||
 	    (inode->number == EXT2_ROOT_INODE && !S_ISDIR(raw->mode)))
 		return ext2_error(fs, "deleted, or of no known type, but named is inode",
 				  inode->number);
@@ -131,6 +127,8 @@ int ext2_read_inode(struct inode *inode)
 	ext2_set_operations(inode);
 	if (S_ISLNK(inode->mode))
 		TRY(load_link(inode));
+	if (writeback_is_busy()) /* it may have been here before: its name and pointers with it */
+		ei->named = READ_ONCE(fs->commits_begun) + 1;
 	inode->nlink = raw->links_count; /* last: an inode that failed must not look deleted */
 	return 0;
 }
@@ -353,20 +351,21 @@ static int write_unless_ahead(struct ext2_fs *fs, struct buffer *buffer, s64 enc
  * put there meanwhile, or what leads to a file that is being written; -EIO. */
 static int sync_narrowly(struct inode *inode)
 {
-	struct block_device *device = inode->sb->bdev;
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
 	s64 encodings = atomic_read(&fs->encodings);
 	struct ext2_raw_inode *raw;
 	struct buffer *buffer __free(buffer) =
 		TRY_PTR(ext2_read_raw(fs, (u32)inode->number, &raw, GIVE_UP));
 
-	if (test_bit(B_LEADS, &buffer->flags)) {
-		sync_fresh_buffers();
-		TRY(block_flush(device));
-	}
+	if (!test_bit(B_LEADS, &buffer->flags))
+		encodings = -1; /* what it comes to lead to from now on is not there */
+	else if (any_dirty(RANK_FRESH))
+		return 1;
+	else
+		settle();
 	int result = write_unless_ahead(fs, buffer, encodings);
 
-	return result ?: block_flush(device);
+	return result ?: block_flush(inode->sb->bdev);
 }
 
 int ext2_fsync(struct file *file, bool data_only)
@@ -389,9 +388,7 @@ int ext2_fsync(struct file *file, bool data_only)
 		return sync_widely(inode, changes); /* it lies anywhere among them */
 	int result = sync_narrowly(inode);
 
-	if (result == 1)
-		return sync_widely(inode, changes);
-	return result;
+	return result == 1 ? sync_widely(inode, changes) : result;
 }
 
 /* No block may lie behind the end of the file. */

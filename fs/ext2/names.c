@@ -199,7 +199,7 @@ static int prepare_move(struct move *move, struct inode *dir, struct dentry *den
 /* Before @inode gets another's name: it is to be there, with its data, when the name is. */
 static int prepare_to_take(struct inode *inode)
 {
-	if (!(READ_ONCE(inode->flags) & I_DIRTY))
+	if (!(READ_ONCE(inode->flags) & (I_DIRTY | I_WRITING)))
 		return 0;
 	if (S_ISREG(inode->mode))
 		TRY(page_cache_flush(&inode->data));

@@ -9,7 +9,7 @@ static struct kmem_cache *file_slab;
 struct percpu_counter open_files;
 
 /* What F_GETFL tells: not what only mattered while opening. */
-#define KEPT_FLAGS (~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC))
+#define KEPT_FLAGS (~(O_CREAT | O_EXCL | O_TRUNC | O_CLOEXEC))
 
 /* ---- made and let go ------------------------------------------------------------------------- */
 
@@ -92,6 +92,7 @@ struct file *file_open_path(struct path *path, u32 flags)
 	}
 	if (likely(!error) && file->fop->open)
 		error = file->fop->open(inode, file);
+	file->flags &= ~(u32)O_NOCTTY;
 	if (likely(!error)) {
 		notify_open(inode, IN_OPEN, file);
 		return file;
@@ -150,5 +151,5 @@ bool dir_emit_dots(struct file *file, struct dir_context *context)
 void file_cache_init(void)
 {
 	file_slab = kmem_cache_create("file", sizeof(struct file), 8, 0);
-	percpu_counter_init(&open_files, OPEN_FILES_MAX);
+	percpu_counter_init(&open_files, (s64)min(OPEN_FILES_MAX, page_alloc_total_pages() / 2));
 }

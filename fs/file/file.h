@@ -86,7 +86,7 @@ static inline void get_file(struct file *file)
 struct file *file_open_path(struct path *path, u32 flags);
 void file_cache_init(void);
 extern struct percpu_counter open_files; /* how many there are */
-#define OPEN_FILES_MAX 65536 /* ENFILE beyond it */
+#define OPEN_FILES_MAX 65536ul /* or one for two pages of memory: ENFILE beyond it */
 void fput(struct file *file);
 /* Called with a file that has watches when its last reference is gone. epoll.c sets it. */
 extern void (*file_drop_watches)(struct file *file);

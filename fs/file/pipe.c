@@ -94,7 +94,8 @@ static ssize_t pipe_write(struct file *file, struct io *io, loff_t *position)
 	}
 	if (result == -EPIPE)
 		send_signal_current(SIGPIPE);
-	if (total && !tmpfs_is_nameless(file->path.dentry))
+	if (total && !tmpfs_is_nameless(file->path.dentry) &&
+	    !((file->path.mount->flags | file->inode->sb->flags) & SB_RDONLY))
 		file_update_time(file->inode);
 	return total ?: result;
 }

@@ -378,16 +378,6 @@ void __mark_inode_dirty(struct inode *inode)
 		list_add(&inode->dirty_link, &sb->dirty);
 }
 
-/*
- * One at a time writes an inode back, and until he has finished it stays on sb->dirty: so a sync
- * that comes meanwhile finds it there, and waits for him, before it looks whether anything is left
- * to be done.
- */
-static void begin_writing(struct inode *inode)
-{
-	wait_event(inode_wait, !(inode_change_flags(inode, I_WRITING, 0) & I_WRITING));
-}
-
 static void end_writing(struct inode *inode)
 {
 	struct super_block *sb = inode->sb;
@@ -408,7 +398,10 @@ int write_inode_now(struct inode *inode)
 
 	if (!inode->sb->op->write_inode)
 		return 0;
-	begin_writing(inode);
+	/* One at a time writes an inode back, and until he has finished it stays on sb->dirty: so a
+	 * sync that comes meanwhile finds it there, and waits for him, before it looks whether
+	 * anything is left to be done. */
+	wait_event(inode_wait, !(inode_change_flags(inode, I_WRITING, 0) & I_WRITING));
 	bool dirty = inode_change_flags(inode, 0, I_DIRTY) & I_DIRTY;
 	if (inode->data.ops) /* even if no page is left: one may have failed to be written */
 		error = page_cache_sync(&inode->data);

@@ -82,7 +82,14 @@ int path_lookup_restricted(int dfd, const char *name, unsigned flags, unsigned r
 		path_get(&walk->root);
 	}
 	restricted.mount_id = walk->path.mount->id;
-	return walk_finish(walk, name, path);
+	struct path root __free(path) = walk->path; /* walk_finish() lets go of the walk's own */
+	path_get(&root);
+	int error = walk_finish(walk, name, path);
+	if (error || !scoped || (create && create->made) || path_is_under(path, &root))
+		return error;
+	path_put(path); /* a rename took it, or what it is in, out of there meanwhile */
+	path->mount = NULL;
+	return -EXDEV;
 }
 
 static s64 open_restricted(int dfd, const char __user *from, int flags, umode_t mode,

@@ -337,13 +337,18 @@ static bool has_writers(const struct mount *mount, bool alone)
 {
 	const struct mount *other;
 	s64 writers = 0;
+	int mounted = 0;
 
 	synchronize_rcu();
-	list_for_each_entry(other, &mounts, link)
+	list_for_each_entry(other, &mounts, link) {
+		if (alone ? other != mount : other->sb != mount->sb)
+			continue;
+		mounted++;
 		for (unsigned cpu = 0; cpu < NR_CPUS; cpu++)
-			if (alone ? other == mount : other->sb == mount->sb)
-				writers += READ_ONCE(other->writers[cpu].count);
-	return writers != 0;
+			writers += READ_ONCE(other->writers[cpu].count);
+	}
+	/* of a disk's mount that was detached in use it is not known */
+	return writers || (!alone && mount->sb->bdev && atomic_read(&mount->sb->active) > mounted);
 }
 
 static void close_to_writers(const struct mount *mount, bool alone, bool closed)
@@ -365,7 +370,7 @@ int mount_change(const struct path *path, unsigned flags, const char *options)
 	if (path->dentry != mount->root)
 		return -EINVAL;
 	if (!(flags & (ATIME_FLAGS | MS_STRICTATIME)))
-		flags |= mount->flags & ATIME_FLAGS;
+		flags |= (mount->flags & ATIME_FLAGS) | MS_STRICTATIME; /* those, and none added */
 	guard(mutex, &mount_mutex);
 	if (!is_attached(mount))
 		return -EINVAL;

@@ -37,20 +37,18 @@ struct filesystem *find_filesystem(const char *name)
 
 /* ---- superblocks ----------------------------------------------------------------------------- */
 
-/* Writes all, whatever fails; the first error. */
+/* Writes all, whatever fails. */
 int sync_super(struct super_block *sb)
 {
-	int inodes = sync_inodes(sb), rest = 0, buffers = 0, flushed = 0;
+	int error = sync_inodes(sb);
 
 	if (sb->op->sync_fs)
-		rest = sb->op->sync_fs(sb);
+		error = sb->op->sync_fs(sb) ?: error;
 	if (sb->bdev) {
-		buffers = sync_buffers(sb->bdev, WB_SYNC_ALL);
-		flushed = block_flush(sb->bdev);
+		error = sync_buffers(sb->bdev, WB_SYNC_ALL) ?: error;
+		error = block_flush(sb->bdev) ?: error;
 	}
-	if (inodes || rest)
-		return inodes ?: rest;
-	return buffers ?: flushed;
+	return error;
 }
 
 /* One try to drop all dentries but the root, and what is dirty can only be written now: has it
@@ -123,8 +121,9 @@ static struct super_block *super_alloc(struct filesystem *type, struct block_dev
 		return NULL;
 	sb->type = type;
 	sb->bdev = device;
-	sb->dev = device ? device->dev : MKDEV(0, ++minor);
-	sb->flags = flags & (SB_RDONLY | SB_NOATIME | SB_NODIRATIME);
+	minor++;
+	sb->dev = device ? device->dev : MKDEV(0, minor);
+	sb->flags = flags & SB_RDONLY;
 	sb->block_size = PAGE_SIZE;
 	sb->max_bytes = ~0ULL >> 1;
 	percpu_counter_init(&sb->inode_count, NO_LIMIT);
@@ -172,11 +171,8 @@ int for_each_super(int (*visit)(struct super_block *sb))
 	int error = 0;
 
 	guard(mutex, &mount_mutex);
-	list_for_each_entry(sb, &super_blocks, link) {
-		int one = visit(sb);
-
-		error = error ?: one;
-	}
+	list_for_each_entry(sb, &super_blocks, link)
+		error = visit(sb) ?: error;
 	return error;
 }
 

@@ -104,9 +104,9 @@ struct filesystem *find_filesystem(const char *name); /* or NULL */
 /* Mounting and unmounting, and the lists of superblocks and mounts; below it nothing may be
  * mounted. Sleeps. */
 extern struct mutex mount_mutex;
-/* The first error of @visit, which sees all, whatever fails. */
+/* An error of @visit, which sees all, whatever fails, or 0. */
 int for_each_super(int (*visit)(struct super_block *sb));
-int sync_super(struct super_block *sb); /* writes all, whatever fails; the first error. Sleeps */
+int sync_super(struct super_block *sb); /* writes all, whatever fails. Sleeps */
 /* The superblock that serves this mount already (that of the device, or of a type that has one for
  * all), or a new one, counted in sb->active; ERR_PTR(-EBUSY: it is mounted with other rights; what
  * the file system says) or NULL: no memory. Takes mount_mutex. */

@@ -55,7 +55,6 @@ struct proc_processes {
 	void (*owner)(pid_t pid, uid_t *uid, gid_t *gid);
 	/* Its root directory, referenced, or -errno. */
 	int (*root)(pid_t pid, struct path *path);
-	const unsigned *max_threads; /* how many there may be */
 };
 extern const struct proc_processes *proc_processes; /* set by proc_register_processes() */
 
@@ -63,7 +62,7 @@ extern const struct proc_processes *proc_processes; /* set by proc_register_proc
  * directories in /proc itself, a list that ends with a node without a name. */
 void proc_register_processes(const struct proc_processes *processes);
 void proc_register(const struct proc_node *nodes);
-#ifdef CONFIG_INOTIFY
+#if defined(CONFIG_INOTIFY) || defined(CONFIG_RARE_CALLS)
 void proc_register_fs(const struct proc_node *nodes); /* the same in /proc/sys/fs. system.c */
 #endif
 #ifdef CONFIG_RARE_CALLS

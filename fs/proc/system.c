@@ -113,7 +113,7 @@ static void mount_line(struct text *out, struct mount *mount, const struct path 
 		       char *buffer, bool details)
 {
 	struct super_block *sb = mount->sb;
-	unsigned flags = mount->flags | (sb->flags & SB_RDONLY);
+	unsigned flags = mount->flags | (details ? 0 : sb->flags & SB_RDONLY);
 	/* so that the way from the file system's root is told, as if nothing were above it */
 	struct mount alone = {.root = sb->root, .parent = &alone};
 	struct path place = {mount, mount->root}, inside = {&alone, mount->root},
@@ -177,17 +177,6 @@ static void string_show(struct text *out, const struct proc_entry *entry)
 static void number_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "%lu\n", (unsigned long)entry->node->data);
-}
-
-static void max_threads_show(struct text *out, const struct proc_entry *entry)
-{
-	text_printf(out, "%u\n", *proc_processes->max_threads);
-}
-
-static void open_files_show(struct text *out, const struct proc_entry *entry)
-{
-	text_printf(out, "%lld\t0\t%d\n", (long long)percpu_counter_sum(&open_files),
-		    OPEN_FILES_MAX);
 }
 
 /* ---- the hash caches, and the end of the run ------------------------------------------------- */
@@ -288,7 +277,6 @@ static struct proc_node sys_kernel_nodes[16] = {
 	{STRING("osrelease", SYSTEM_RELEASE)},
 	{STRING("version", SYSTEM_VERSION)},
 	{STRING("pid_max", "32768")},
-	{"threads-max", PROC_FILE, .show = max_threads_show},
 	{NUMBER("ngroups_max", NGROUPS_MAX_INLINE)},
 	{NUMBER("cap_last_cap", CAP_LAST_CAP)},
 	{NULL},
@@ -302,14 +290,12 @@ void proc_register_kernel(const struct proc_node *nodes)
 #endif
 
 static struct proc_node sys_fs_nodes[8] = {
-	{"file-nr", PROC_FILE, .show = open_files_show},
-	{NUMBER("file-max", OPEN_FILES_MAX)},
 	{NUMBER("nr_open", FILE_TABLE_MAX)},
 	{NUMBER("pipe-max-size", PIPE_BYTES)},
 	{NULL},
 };
 
-#ifdef CONFIG_INOTIFY
+#if defined(CONFIG_INOTIFY) || defined(CONFIG_RARE_CALLS)
 void proc_register_fs(const struct proc_node *nodes)
 {
 	proc_append(sys_fs_nodes, ARRAY_SIZE(sys_fs_nodes), nodes);

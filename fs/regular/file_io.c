@@ -341,7 +341,9 @@ static ssize_t write_pages(struct inode *inode, struct io *io, loff_t at)
 		if (unlikely(must_stop(&result)))
 			break;
 	}
-	if (unlikely(io->length) && inode->data.ops->write_failed)
+	/* memory that was not there in the first place made nothing begin */
+	bool begun = result != -EFAULT || short_copies;
+	if (unlikely(io->length) && begun && inode->data.ops->write_failed)
 		inode->data.ops->write_failed(inode);
 	if (inode->data.size != old_size)
 		mark_inode_dirty(inode);

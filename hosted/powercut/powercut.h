@@ -116,6 +116,7 @@ enum verb {
 	VERB_SYNCFS,
 	VERB_SYNC,
 	VERB_WRITEBACK,
+	VERB_EVICT, /* inodes go to their blocks, and out of memory; the blocks stay dirty */
 	VERBS
 };
 

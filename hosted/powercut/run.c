@@ -183,6 +183,19 @@ static s64 run_names(const struct call *call)
 	}
 }
 
+static s64 run_evict(void)
+{
+	struct path root __free(path) = {0};
+	int error = find_path("/mnt", 0, &root);
+
+	error = error ?: sync_inodes(root.mount->sb);
+	while (lru_shrink(&dentry_lru, NULL, ~0ULL, ~0ULL))
+		continue;
+	while (lru_shrink(&inode_lru, NULL, ~0ULL, ~0ULL))
+		continue;
+	return error;
+}
+
 static s64 run_call(const struct call *call)
 {
 	enum verb verb = call->op->verb;
@@ -206,6 +219,8 @@ static s64 run_call(const struct call *call)
 	case VERB_WRITEBACK:
 		writeback_once();
 		return 0;
+	case VERB_EVICT:
+		return run_evict();
 	default:
 		return verb < VERB_STORE ? run_write(call) : run_names(call);
 	}

@@ -28,6 +28,7 @@ static const struct verb_name {
 	[VERB_MSYNC] = {"msync", 1, 0},		[VERB_FSYNC] = {"fsync", 1, 0},
 	[VERB_FDATASYNC] = {"fdatasync", 1, 0}, [VERB_SYNCFS] = {"syncfs", 0, 0},
 	[VERB_SYNC] = {"sync", 0, 0},		[VERB_WRITEBACK] = {"writeback", 0, 0},
+	[VERB_EVICT] = {"evict", 0, 0},
 };
 
 /* ---- text ------------------------------------------------------------------------------------ */

@@ -86,5 +86,6 @@ const char *const vocabulary[] = {
 	"syncfs",
 	"sync",
 	"writeback",
+	"evict",
 };
 const unsigned vocabulary_size = ARRAY_SIZE(vocabulary);

@@ -323,12 +323,13 @@ static void add_disk(u32 function, u32 id)
 	}
 	disk->block = (struct block_device){
 		.name = disk->name,
-		.dev = MKDEV(VIRTBLK_MAJOR, disk_count++ * MINORS_PER_DISK),
+		.dev = MKDEV(VIRTBLK_MAJOR, disk_count * MINORS_PER_DISK),
 		.sectors = disk->capacity[0] | (u64)disk->capacity[1] << 32,
 		.read_only = disk->features & READ_ONLY,
 		.submit = disk_submit,
 		.driver = disk,
 	};
+	disk_count++;
 	register_block_device(&disk->block);
 	pr_info("%s: virtio disk, %llu KB%s, queue of %u\n", disk->name, disk->block.sectors / 2,
 		disk->block.read_only ? ", read-only" : "", disk->queue_size);

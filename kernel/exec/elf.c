@@ -153,6 +153,8 @@ static int load_interpreter(struct program *program, const char *name)
 	TRY(exec_open(name, &file));
 	TRY(read_image(file, &image));
 	TRY(map_image(program, file, &image, 0));
+	file->mode &= ~FMODE_EXEC; /* only the program itself is busy from now on, as on Linux */
+	allow_write_access(file->inode);
 	program->base = image.bias;
 	return 0;
 }

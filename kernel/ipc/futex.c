@@ -22,6 +22,7 @@ enum {
 struct futex_key {
 	const void *space; /* a struct mm, or the address_space of shared memory */
 	u64 offset;
+	u64 inode; /* of shared memory: its number, since another may get its address */
 };
 
 struct futex_waiter {
@@ -41,7 +42,7 @@ static int make_key(u32 *address, int operation, struct futex_key *key)
 	struct mm *mm = current->mm;
 	u32 value __maybe_unused;
 
-	*key = (struct futex_key){mm, (u64)address};
+	*key = (struct futex_key){.space = mm, .offset = (u64)address};
 	if ((u64)address % sizeof(*address))
 		return -EINVAL;
 	if (!access_ok(address, sizeof(*address)))
@@ -57,8 +58,9 @@ static int make_key(u32 *address, int operation, struct futex_key *key)
 	    !(vma->mapping || vma->flags & (VM_SHARED | VM_WRITE)))
 		return -EFAULT;
 	if (vma->flags & VM_SHARED)
-		*key = (struct futex_key){vma->mapping, (u64)address - vma->start +
-								vma->page_offset * PAGE_SIZE};
+		*key = (struct futex_key){
+			vma->mapping, (u64)address - vma->start + vma->page_offset * PAGE_SIZE,
+			vma->file->inode->number};
 	return 0;
 }
 
@@ -74,8 +76,7 @@ static s64 wake(const struct futex_key *from, unsigned count, u32 bits, const st
 	list_for_each_entry_safe (waiter, next, &waiters, link) {
 		if (done == count + move)
 			break;
-		if (waiter->key.space != from->space || waiter->key.offset != from->offset ||
-		    !(waiter->bits & bits))
+		if (memcmp(&waiter->key, from, sizeof(*from)) || !(waiter->bits & bits))
 			continue;
 		if (done++ < count) {
 			list_del_init(&waiter->link);

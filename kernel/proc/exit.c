@@ -179,7 +179,8 @@ s64 oom_badness(const struct process *process)
 	const struct mm *mm = main_thread(process)->mm;
 	if (!mm)
 		return OOM_NEVER;
-	return (s64)(mm->resident_pages + mm_swapped_pages(mm)) + process->oom_score_adj * share;
+	return (s64)(mm->resident_pages + mm_swapped_pages(mm) + READ_ONCE(mm->mmu.table_count)) +
+	       process->oom_score_adj * share;
 }
 
 bool oom_kill(void)

@@ -240,7 +240,8 @@ void real_timer_expired(void *argument)
 	guard(spinlock_irqsave, &process_lock);
 	if (!timer->left_ns || timer->left_ns > ktime_ns())
 		return; /* switched off or set to later meanwhile */
-	/* the last one still waits, or nobody wants them: the next is soon enough in a tick */
+	/* the last one still waits, or nobody wants them: the next is soon enough in a tick, and
+	 * later where there are many of these */
 	bool taken = !(process->pending & sigmask(SIGALRM)) &&
 		     signal_handler(process, SIGALRM) != SIG_IGN;
 
@@ -249,8 +250,8 @@ void real_timer_expired(void *argument)
 		timer->left_ns = 0;
 		return;
 	}
-	timer->left_ns = max(timer->left_ns + timer->interval_ns,
-			     ktime_ns() + (taken ? REAL_PERIOD_MIN_NS : TICK_NS));
+	u64 soon = taken ? REAL_PERIOD_MIN_NS : TICK_NS * (1 + task_count / 64);
+	timer->left_ns = max(timer->left_ns + timer->interval_ns, ktime_ns() + soon);
 	timer_start(&process->real_timer, timer->left_ns);
 }
 

@@ -191,7 +191,7 @@ s64 sys_select(int count, u64 *read, u64 *write, u64 *except, void *timeout)
 	u64 deadline = wait_deadline(ns);
 	s64 result = do_select(count, read, write, except, deadline);
 
-	if (timeout && result != -ERESTART_RESTARTBLOCK) {
+	if (timeout) {
 		time = ns_to_timeval(time_left(deadline));
 		(void)!copy_to_user(timeout, &time, sizeof(time)); /* the sets are what counts */
 	}

@@ -86,6 +86,9 @@ static int set_foreground(const pid_t __user *user_group)
 		return -ESRCH;
 	if (session != current_session())
 		return -EPERM;
+	guard(spinlock_irq, &tty_lock);
+	if (!tty_is_ours()) /* any more */
+		return -ENOTTY;
 	tty.foreground = group;
 	return 0;
 }
@@ -99,7 +102,7 @@ static int session_ioctl(unsigned command, pid_t __user *id)
 	case TIOCNOTTY:
 		if (current_session() != current->process_id)
 			return -EPERM;
-		tty_session_ended(tty.session);
+		tty_session_ended(current_session());
 		return 0;
 	case TIOCGPGRP:
 		return put_user(tty.foreground, id);

@@ -152,6 +152,10 @@ s64 sys_mremap(u64 old, u64 old_length, u64 new_length, u32 flags, u64 new)
 		return -EFAULT;
 	if (fixed)
 		TRY(check_target(old, old_length, new, new_length));
+	/* room for tables, as mm_fork() makes it */
+	u64 most = min(READ_ONCE(mm->mmu.table_count), old_length / MMU_SLOTS_SPAN + 1);
+	if (page_alloc_free_pages() < most)
+		reclaim_pages(most);
 	guard(mm_write, mm);
 	const struct vma *vma = find_vma(mm, old);
 	if (!vma || vma->start > old)

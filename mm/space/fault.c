@@ -90,7 +90,8 @@ static struct page *file_page(const struct fault *fault)
 	}
 	page = mapped_files->read_page(vma->file, mapping, index, min_t(pgoff_t, wanted, AROUND),
 				       page);
-	return page ? page : ERR_PTR(-EIO);
+	/* whatever is wrong with the file is an error in reading it */
+	return IS_ERR_OR_NULL(page) && page != ERR_PTR(-ENOMEM) ? ERR_PTR(-EIO) : page;
 }
 
 /* Map what is in the cache of the pages around the one at fault, whose slot is filled. The lock is

@@ -193,7 +193,7 @@ struct mm *mm_fork(struct mm *parent)
 {
 	/* Tables are taken under a lock, where nobody waits for memory: room for the most that it
 	 * can be comes first. */
-	u64 most = min(memory_use_total(MEMORY_PAGE_TABLES), READ_ONCE(parent->resident_pages));
+	u64 most = READ_ONCE(parent->mmu.table_count);
 
 	if (page_alloc_free_pages() < most)
 		reclaim_pages(most);

@@ -66,6 +66,9 @@ DEFECTS = [
     "append bar 6016 & msync bar",
     "append foo 1024; append foo 1024; rename bar foo; fsync foo; setxattr A",
     "link foo B/link; unlink foo; exchange A/foo B; write foo 12288 2048; exchange A B",
+    "write foo 307200 1024; sync; write foo 309248 1024; evict; fsync foo",
+    "create A/new; evict; fsync A/new",
+    "link foo B/link; evict; unlink foo; writeback",
 ]
 # Seen to fail in some orders of completion only.
 RARE = ["append bar 6016; rename bar foo; fsync A/foo", "append bar 6016 & fsync A/foo & sync"]

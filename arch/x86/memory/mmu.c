@@ -241,6 +241,7 @@ int mmu_create(struct mmu_root *root)
 	root->table = page_to_phys(page);
 	root->cpus = 0;
 	root->last_span = ~0ULL;
+	root->table_count = 0;
 	INIT_LIST_HEAD(&root->tables);
 	return 0;
 }
@@ -277,6 +278,7 @@ static u64 *table_below(struct mmu_root *root, u64 *entry, enum mmu_tables table
 		return NULL;
 	page->table_parent = entry;
 	list_add(&page->table_list, &root->tables);
+	WRITE_ONCE(root->table_count, root->table_count + 1);
 	/* Another CPU's walker must not see the pointer before the zeros. */
 	__atomic_store_n(entry,
 			 page_to_phys(page) | PTE_PRESENT | PTE_WRITE | PTE_USER | PTE_ACCESSED,
@@ -319,6 +321,7 @@ void mmu_free_tables(struct mmu_root *root)
 		if (is_empty(page_address(page))) {
 			*page->table_parent = 0;
 			list_move(&page->table_list, &freed);
+			WRITE_ONCE(root->table_count, root->table_count - 1);
 		}
 	if (list_empty(&freed))
 		return;

@@ -57,7 +57,7 @@ static __always_inline struct component end_component(const struct dentry *paren
 #if NAME_HASH_STREAMS
 	u32 value = name_hash_end(hash, rest);
 #else
-	u32 value = name_hash((uintptr_t)parent, name, length);
+	u32 value = name_hash((uintptr_t)parent, name, min(length, (size_t)NAME_MAX + 1));
 #endif
 
 	return (struct component){

@@ -307,7 +307,6 @@ static const struct proc_processes processes = {
 	.next = process_next,
 	.owner = process_owner,
 	.root = process_root,
-	.max_threads = &max_tasks,
 };
 
 void info_register(const struct proc_node *nodes)

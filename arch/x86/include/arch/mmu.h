@@ -17,7 +17,8 @@ typedef u64 pte_t; /* one entry; 0 is "nothing here" */
 struct mmu_root {
 	phys_addr_t table;
 	u64 cpus;		 /* bit per CPU that may hold translations of it; atomic */
-	struct list_head tables; /* all tables but the root */
+	struct list_head tables; /* all tables but the root ... */
+	u64 table_count;	 /* ... and how many: read without the lock */
 	u64 last_span;		 /* mmu_slot() was there last: address / MMU_SLOTS_SPAN ... */
 	pte_t *last_slots;	 /* ... and found this table */
 	u64 hole;		 /* it found none at last: what that one empty entry spans */

@@ -1,12 +1,15 @@
 /*
- * random_files.c - /proc/sys/kernel/random: UUIDs, and how much chance there is.
+ * settings_files.c - what few programs ask /proc/sys: kernel/random, which has UUIDs and tells how
+ * much chance there is; how many threads and open files there may be.
  */
 #include <arch/time.h>
 
 #include "core/base/room.h"
 #include "core/lock/rwsem.h"
 #include "core/random.h"
+#include "fs/file/file.h"
 #include "fs/proc/proc.h"
+#include "kernel/proc/process.h"
 
 /* Of the next 256 bits those that nobody could know: all by the CPU's own generator, else 0. */
 static void entropy_show(struct text *out, const struct proc_entry *entry)
@@ -40,13 +43,37 @@ static const struct proc_node random_nodes[] = {
 	{NULL},
 };
 
-static const struct proc_node nodes[] = {
+static void max_threads_show(struct text *out, const struct proc_entry *entry)
+{
+	text_printf(out, "%u\n", max_tasks);
+}
+
+static void max_files_show(struct text *out, const struct proc_entry *entry)
+{
+	text_printf(out, "%lld\n", (long long)open_files.limit);
+}
+
+static void open_files_show(struct text *out, const struct proc_entry *entry)
+{
+	text_printf(out, "%lld\t0\t", (long long)percpu_counter_sum(&open_files));
+	max_files_show(out, entry);
+}
+
+static const struct proc_node kernel_nodes[] = {
 	{"random", PROC_DIR, .children = random_nodes},
+	{"threads-max", PROC_FILE, .show = max_threads_show},
 	{NULL},
 };
 
-static void random_files_start(void)
+static const struct proc_node fs_nodes[] = {
+	{"file-nr", PROC_FILE, .show = open_files_show},
+	{"file-max", PROC_FILE, .show = max_files_show},
+	{NULL},
+};
+
+static void settings_files_start(void)
 {
-	proc_register_kernel(nodes);
+	proc_register_kernel(kernel_nodes);
+	proc_register_fs(fs_nodes);
 }
-ROOM_START(random_files_start);
+ROOM_START(settings_files_start);
