@@ -31,7 +31,7 @@ static noinline void file_release(struct file *file)
 		file->fop->release(file);
 	if (unlikely(inode->locks != NULL))
 		locks_remove(inode, file);
-	if ((file->mode & FMODE_WRITE) && S_ISREG(inode->mode)) {
+	if ((file->mode & FMODE_WRITE) && S_ISREG(READ_ONCE(inode->mode))) {
 		put_write_access(inode);
 		mount_drop_write(file->path.mount);
 	}
@@ -81,7 +81,7 @@ struct file *file_open_path(struct path *path, u32 flags)
 	}
 	mutex_init(&file->position_lock, "file->position_lock");
 	path->mount = NULL;
-	if ((file->mode & FMODE_WRITE) && S_ISREG(inode->mode)) {
+	if ((file->mode & FMODE_WRITE) && S_ISREG(READ_ONCE(inode->mode))) {
 		error = get_write_access(inode);
 		if (likely(!error) && IS_ERR(mount_want_write(file->path.mount))) {
 			put_write_access(inode);
