@@ -65,6 +65,10 @@ def main() -> None:
     except LabError as error:
         print(f"cw: {error}", file=sys.stderr)
         finish(ERROR)
+    except OSError as error:  # not a program's status: a file that cannot be read or written, a full disk
+        about = f"{error.filename}: " if error.filename is not None else ""
+        print(f"cw: {about}{error.strerror or error}", file=sys.stderr)
+        finish(ERROR)
     except (KeyboardInterrupt, typer.Abort):
         print("cw: interrupted", file=sys.stderr)
         finish(130)

@@ -30,6 +30,8 @@ from lab.grade.sandbox import Stopped
 Say = Callable[[str], None]
 Score = dict[str, Any]  # as gradescope() gives it
 
+MOST_READ = 1000  # files of a submission whose bytes are looked at
+
 
 def submissions(folder: Path) -> list[Path]:
     """One each: every file and folder in @folder, hidden ones left out."""
@@ -148,17 +150,18 @@ def _keep(scores: Path, path: Path, found: dict[str, Any]) -> None:
 
 
 def digest_of(path: Path, made_of: str) -> str:
-    """Changes with what was handed in and with what judges it; of what is too large to be looked at, or no file, its size and time."""
+    """Changes with what was handed in and with what judges it; of what is too large to be looked at, or no file, or one of more
+    than a thousand, its size and times."""
     digest = hashlib.sha256(made_of.encode())
-    inside = sorted(path.rglob("*"))[:1000] if path.is_dir() and not path.is_symlink() else []
-    for one in (path, *inside):
+    inside = sorted(path.rglob("*")) if path.is_dir() and not path.is_symlink() else []
+    for number, one in enumerate((path, *inside)):
         try:
             status = one.lstat()
             digest.update(f"{one.name} {status.st_mode:o} {status.st_size} ".encode(errors="replace"))
-            if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_ARCHIVE:
+            if number <= MOST_READ and stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_ARCHIVE:
                 digest.update(hashlib.sha256(one.read_bytes()).digest())
             else:
-                digest.update(f"{status.st_mtime_ns}".encode())
+                digest.update(f"{status.st_mtime_ns} {status.st_ctime_ns}".encode())
         except OSError:
             digest.update(b"unreadable")
     return digest.hexdigest()
@@ -173,7 +176,11 @@ def grader_digest() -> str:
         "lab/grade",
         "lab/course",
         "lab/playground/streams",
-        "lab/run/cachesim",
+        "lab/record",
+        "lab/run",
+        "lab/guest",
+        "hosted/include",
+        "user",
         *KERNEL_FOLDERS,
     ):
         for path in sorted(path for path in (TOP / folder).rglob("*") if path.is_file() and path.suffix != ".pyc"):

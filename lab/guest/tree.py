@@ -42,7 +42,7 @@ class Entry:
         """Changes whenever the content may have changed."""
         if self.source:
             status = self.source.stat()
-            what = f"{self.source}:{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
+            what = f"{self.source}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_ino}"
         else:
             what = hashlib.sha256(self.content).hexdigest()
         return f"{self.mode:o} {self.uid} {self.gid} {what}"

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from lab.base import offspring
 from lab.base.paths import LabError, cache_folder
 from lab.run.machine import ERROR, TIMEOUT
 from lab.run.result import failure, result_lines, write
@@ -63,10 +64,15 @@ def load_average() -> list[float]:
 def _run(job: list[str], folder: Path, timeout: float) -> dict[str, Any]:
     began = time.monotonic()
     try:
-        done = subprocess.run(
-            job, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout,
-            text=True, errors="replace", check=False,
-        )  # fmt: skip
+        done = offspring.run(
+            job,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+            timeout=timeout,
+            text=True,
+            errors="replace",
+        )
     except OSError as error:
         return failure(f"{job[0]} cannot be run: {error.strerror or error}", job)
     except subprocess.TimeoutExpired:

@@ -244,6 +244,8 @@ def available_memory() -> int:
 def plan(files: int, bits: tuple[int, ...], operations: int, seeds: list[int], caches: list[str]) -> list[Cell]:
     if not 1000 <= files <= 50_000_000:
         raise LabError(f"--files {files}: 1000 to 50,000,000")
+    if operations < 0:
+        raise LabError(f"--operations {operations}: at least 0, which is as many as there are files")
     if not all(10 <= one <= LARGEST_BITS for one in bits):
         raise LabError(f"--bits: tables have 10 to {LARGEST_BITS} bits")
     return [

@@ -28,7 +28,10 @@ def seeds_of(text: str) -> list[int]:
     first, dash, last = text.partition("-")
     if not first.isdecimal() or (dash and not last.isdecimal()):
         raise LabError(f"--seeds {text}: give it as 1 or as 1-3")
-    return list(range(int(first), int(last if dash else first) + 1))
+    found = list(range(int(first), int(last if dash else first) + 1))
+    if not found:
+        raise LabError(f"--seeds {text}: the second number is the larger one")
+    return found
 
 
 def shown(row: dict[str, Any]) -> dict[str, Any]:
@@ -90,10 +93,13 @@ def claims(rows: list[dict[str, Any]]) -> str:
             return sum(found) / len(found)
 
         before, after = mean(REFERENCE, large), mean("linux-2.6", large)
-        half = mean("linux-2.6", min(row["bits"] for row in rows))
-        said = f"{cache} cache, {layout}: {before:.3f} steps a lookup before, {after:.3f} after, {half:.3f} after with half of the buckets"
+        said = f"{cache} cache, {layout}: {before:.3f} steps a lookup before, {after:.3f} after"
+        half = mean("linux-2.6", large - 1) if any(row["bits"] == large - 1 for row in mine) else None
+        if half is not None:
+            said += f", {half:.3f} after with half of the buckets"
         if whole:
             said += f": {'shorter' if after < 0.97 * before else 'longer' if after > 1.03 * before else 'the same within 3 %'}"
+        if whole and half is not None:
             said += f", {'and' if half <= before else 'but not'} with half of the buckets"
         lines.append(said)
     return "\n".join(lines) + "\n"

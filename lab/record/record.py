@@ -42,6 +42,7 @@ from lab.record.stream import (
 )
 from lab.run import machine
 from lab.run.options import Options, check_options, more_memory
+from lab.run.own_folder import configure_alike
 from lab.run.qemu.given import qemu_version
 from lab.run.result import revision
 
@@ -78,6 +79,7 @@ def record(options: Options, path: Path, size: str, command: list[str], sink: Bi
     runs.mkdir(parents=True, exist_ok=True)
     os.environ["CW_OUTPUT"] = str(kernels.parent / "record")  # a kernel of its own: every file of it is another
     try:
+        configure_alike(kernels, output_folder())
         with tempfile.TemporaryDirectory(prefix="run-keys-", dir=runs) as folder:
             memory = Path(folder) / "memory"
             recording = replace(

@@ -20,6 +20,10 @@ KERNELS = ("chainwalk", "linux")
 ROOTS = ("ext2", "tmpfs", "ram")
 INSTRUCTION_NS = (1, 2, 4, 8, 16, 32, 64)
 JOB_MEM = "1G"  # what every job of lab/jobs is content with, and the image beside it
+PROFILE, PROFILED = (
+    "PROFILE=y",
+    "job_profile=",
+)  # what the kernel needs, and the word of its command line that asks for it
 SHORT_TURNS = "SHORT_TURNS=y"  # what the kernel needs where several CPUs run in turn (core/lock/turns.h)
 BESIDE_DISK = "+disk"  # behind a size of memory: and as much more as the image on the RAM disk takes
 JOB_SPACE = Ext2(free_bytes=512 << 20, free_inodes=30000)
@@ -73,7 +77,7 @@ class Options:
         """The settings that the kernel must have for what is asked of it."""
         wanted = {
             "STRACE=y": self.strace,
-            "PROFILE=y": "job_profile=" in self.cmdline,
+            PROFILE: PROFILED in self.cmdline,
             DISK_MODEL: disk_option(self.disk_model) != "",
             SHORT_TURNS: self.icount and self.smp > 1,
         }

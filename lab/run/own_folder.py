@@ -5,18 +5,36 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 from lab.base.paths import output_folder
+from lab.build.configure import write_if_changed
 from lab.build.kernel import config_file, effective_config
 from lab.run.options import Options
 
 
-@contextlib.contextmanager
-def own_folder(purpose: str) -> Iterator[None]:
-    """Meanwhile the output folder is build/NAME-@purpose, so that nothing of build/NAME is built anew, now or next time."""
-    before = os.environ.get("CW_OUTPUT")
-    os.environ["CW_OUTPUT"] = f"{output_folder()}-{purpose}"
+def configure_alike(base: Path, folder: Path) -> None:
+    """What is built in @folder is configured as what is built in @base: by the .config there, if somebody has saved one; or,
+    where kernels are taken as they are (CW_BUILD=no), as the one that is there."""
+    name = "effective.config" if os.environ.get("CW_BUILD") == "no" else ".config"
     try:
+        text = (base / name).read_text()
+    except OSError:
+        (folder / ".config").unlink(missing_ok=True)
+    else:
+        write_if_changed(folder / ".config", text)
+
+
+@contextlib.contextmanager
+def own_folder(purpose: str, alike: bool = True) -> Iterator[None]:
+    """Meanwhile the output folder is build/NAME-@purpose, so that nothing of build/NAME is built anew, now or next time.
+    @alike: but for what its user sets the kernel there is configured as that of build/NAME."""
+    before = os.environ.get("CW_OUTPUT")
+    base = output_folder()
+    os.environ["CW_OUTPUT"] = f"{base}-{purpose}"
+    try:
+        if alike:
+            configure_alike(base, output_folder())
         yield
     finally:
         if before is None:

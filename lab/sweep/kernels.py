@@ -40,6 +40,7 @@ MAKERS = (
     "lab/guest/tree.py", "lab/guest/image.py", "lab/guest/packages.py", "lab/guest/workloads.py", "lab/guest/jobs.py",
     "lab/jobs/make.sh",
 )  # fmt: skip
+MAKE_TAKES = ("CROSS_COMPILE", "KCFLAGS")  # of the environment, into what it builds
 OF_ONE_CACHE = re.compile(r"CONFIG_(PAGE|BUFFER|INODE|DENTRY|NAME)_(HASH|TABLE|SHRINK)=")
 KEPT = 100
 
@@ -115,6 +116,7 @@ def _sources_now() -> str:
         digest_of(TOP / name for name in (*SOURCES, *MAKERS)),
         digest_of([Path(find_busybox())]),
         *tools().values(),
+        *(f"{name}={value}" for name in MAKE_TAKES if (value := os.environ.get(name))),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

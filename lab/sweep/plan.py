@@ -24,7 +24,7 @@ from lab.guest import workloads
 from lab.run.cachesim.several import is_several
 from lab.run.cachesim.simulation import MARKS
 from lab.run.linux import linux_kernel
-from lab.run.options import SHORT_TURNS
+from lab.run.options import PROFILE, PROFILED, SHORT_TURNS
 from lab.run.qemu.disks import DISK_MODEL, disk_option
 from lab.run.qemu.given import qemu_version
 from lab.run.result import host
@@ -134,6 +134,7 @@ class Plan:
                     MARKS: bool(machine.cache_sim),
                     SHORT_TURNS: turns,
                     DISK_MODEL: disk_option(machine.disk_model or "none") != "",
+                    PROFILE: PROFILED in f"{machine.cmdline} {kernel.cmdline}" and PROFILE not in kernel.settings,
                 }
                 self._made(variant)
                 choice = self._choice(kernel, [setting for setting, needed in rooms.items() if needed])

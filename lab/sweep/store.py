@@ -77,8 +77,13 @@ class Use:
 
 
 def by_machine(cells: Iterable[Cell]) -> dict[str, Cell]:
-    """@cells by the hash of all that QEMU was given (lab/run/qemu/given.py); without those of which it is not known."""
-    return {cell.config["machine_sha256"]: cell for cell in cells if cell.config.get("machine_sha256")}
+    """@cells by the hash of all that QEMU was given (lab/run/qemu/given.py); without those of which it is not known, and those
+    that go by the host's time: another run of the same machine is another measurement."""
+    return {
+        cell.config["machine_sha256"]: cell
+        for cell in cells
+        if cell.config.get("machine_sha256") and cell.config.get("icount") is not False
+    }
 
 
 def same_machine(one: Cell, other: Cell) -> bool:

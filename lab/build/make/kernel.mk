@@ -18,10 +18,16 @@ CFLAGS := -std=gnu11 -O2 -g -ffreestanding -fbuiltin -nostdinc -isystem $(shell 
 LDFLAGS := -nostdlib -static -z max-page-size=0x1000 -z noexecstack --build-id=none \
 	--no-warn-rwx-segments -T boot/kernel.ld
 
+# What is given by the environment or the command line: where it is another than last time, all is made anew.
+FLAGS_GIVEN := $(O)/flags.given
+ifneq ($(filter-out undefined,$(origin ABSENT_ROOMS)),)
+$(shell mkdir -p $(O); printf '%s\n' '$(CC) $(KCFLAGS)' | cmp -s - $(FLAGS_GIVEN) || printf '%s\n' '$(CC) $(KCFLAGS)' > $(FLAGS_GIVEN))
+endif
+
 .PHONY: kernel
 kernel: $(O)/chainwalk
 
-$(KERNEL_OBJECTS): Makefile lab/build/make/kernel.mk | $(AUTOCONF) $(HASH_CHOICE)
+$(KERNEL_OBJECTS): Makefile lab/build/make/kernel.mk $(FLAGS_GIVEN) | $(AUTOCONF) $(HASH_CHOICE)
 
 $(O)/%.o: %.c
 	$(info $(empty)  CC      $<)

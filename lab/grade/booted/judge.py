@@ -73,8 +73,9 @@ def _check_kernel(stand_in: StandIn) -> None:
 
 
 def home() -> AbstractContextManager[None]:
-    """Where all of a grading happens: the kernel that is graded has an output folder of its own. Once a process."""
-    return own_folder(OUTPUT)
+    """Where all of a grading happens: the kernel that is graded has an output folder of its own, and is configured as the
+    default one, whatever somebody has chosen for his own. Once a process."""
+    return own_folder(OUTPUT, alike=False)
 
 
 def _tree(files: Given) -> Tree:

@@ -1,6 +1,7 @@
 /*
  * remounts.c - file systems that are mounted read-only, or with other flags than before. /dev/vda
- * is an ext2, /image another's bytes. Prints what differs from what Linux does.
+ * is an ext2, /image the bytes of another, as large as /dev/ram0. Prints what differs from what
+ * Linux does.
  */
 #define _GNU_SOURCE
 #include "../must.h"
@@ -127,12 +128,12 @@ static void mount_what_was_just_written(void)
 	char found[8] = "";
 
 	must(from = open("/image", O_RDONLY), "/image");
-	must(to = open("/dev/vda", O_WRONLY), "/dev/vda");
+	must(to = open("/dev/ram0", O_WRONLY), "/dev/ram0");
 	while ((n = read(from, image, sizeof(image))) > 0)
 		must(write(to, image, (size_t)n) == n ? 0 : -1, "write");
 	close(from);
 	close(to);
-	must(mount("/dev/vda", "/a", "ext2", MS_RDONLY, ""), "mount");
+	must(mount("/dev/ram0", "/a", "ext2", MS_RDONLY, ""), "mount");
 	check((from = open("/a/name", O_RDONLY)) >= 0, "a file of what was just written");
 	check(read(from, found, sizeof(found)) == 4 && memcmp(found, "text", 4) == 0, "its bytes");
 	close(from);

@@ -89,6 +89,17 @@ def test_a_change_is_seen_by_what_is_in_a_file(tmp_path):
     assert classroom.digest_of(file, "") == before and classroom.digest_of(tmp_path, "") != inside
 
 
+def test_a_change_is_seen_behind_a_thousand_other_files(tmp_path):
+    for number in range(classroom.MOST_READ + 5):
+        (tmp_path / f"a{number:04}").touch()
+    late = tmp_path / "mine.h"
+    late.write_text("#define LOAD 1\n")
+    before, status = classroom.digest_of(tmp_path, ""), late.stat()
+    late.write_text("#define LOAD @\n")
+    os.utime(late, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert classroom.digest_of(tmp_path, "") != before
+
+
 def test_a_fault_of_the_grader_is_told_and_the_class_goes_on(class_folder, tmp_path, monkeypatch, impatient):
     real = classroom.grade
 

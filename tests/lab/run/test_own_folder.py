@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.base.paths import output_folder
+from lab.build.configure import configure
 from lab.run import machine
 from lab.run.cachesim import simulation
 from lab.run.options import Options
@@ -35,6 +36,23 @@ def test_the_folder_is_another_one_only_meanwhile(built, monkeypatch):
     with own_folder("purpose"):
         assert output_folder() == plain.with_name(f"{plain.name}-purpose")
     assert "CW_OUTPUT" not in os.environ
+
+
+def test_what_is_built_there_is_configured_alike(built, monkeypatch):
+    """By what was saved, or as what is there and is taken as it is; nothing stays of what was saved before."""
+    saved = built / ".config"
+    saved.write_text("CONFIG_XATTR=y\n")
+    with own_folder("purpose"):
+        assert (output_folder() / ".config").read_text() == saved.read_text()
+        assert configure(output_folder()).syms["XATTR"].str_value == "y"
+    with own_folder("another", alike=False):
+        assert not (output_folder() / ".config").exists()
+    saved.unlink()
+    with own_folder("purpose"):
+        assert not (output_folder() / ".config").exists()
+    monkeypatch.setenv("CW_BUILD", "no")
+    with own_folder("purpose"):
+        assert "CONFIG_XATTR=y" in (output_folder() / ".config").read_text()
 
 
 @pytest.mark.parametrize(
