@@ -161,12 +161,12 @@ static int autobind(struct socket *socket)
 {
 	static atomic_t last;
 	struct address address = {.family = AF_UNIX, .length = SUN_FAMILY + 6};
-	int error = -EADDRINUSE;
 
 	guard(mutex, &socket->mutex);
-	if (socket->address)
-		return 0;
-	for (unsigned tries = 0; error == -EADDRINUSE && tries < 1 << 20; tries++) {
+	int error = socket->address ? 0 : -EADDRINUSE;
+	for (unsigned tries = 0; error == -EADDRINUSE && tries < 1 << 20 &&
+				 !fatal_signal_pending(current); tries++) {
+		cond_resched(); /* others may have many names in a row */
 		snprintf(address.path + 1, 6, "%05x", (unsigned)atomic_inc_return(&last) & 0xfffff);
 		error = bind_to(socket, &address, 0);
 	}

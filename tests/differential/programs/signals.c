@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 #include <setjmp.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 
 static volatile sig_atomic_t caught, caught_order[8];
 static volatile pthread_t caught_in;
@@ -64,6 +66,18 @@ SCENARIO(signal_goes_to_the_thread_that_takes_it)
 }
 
 static int vforked[2], over[2]; /* pipes */
+
+/* The calls that give back what is left of a time do so when a signal ends them, too. */
+SCENARIO(time_left_when_a_signal_comes)
+{
+	struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+	struct timeval left = {.tv_sec = 100};
+
+	handle(SIGALRM, 0);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	T(syscall(SYS_select, 0, NULL, NULL, NULL, &left)); /* the library keeps it to itself */
+	T(left.tv_sec < 100);
+}
 
 static void *fork_and_tell(void *unused)
 {

@@ -3,7 +3,7 @@
  * 2 MB, given back at once. Another has some memory and does nothing. Who is ended?
  */
 #define _GNU_SOURCE
-#include "../must.h"
+#include "../../must.h"
 
 #include <signal.h>
 #include <stdlib.h>

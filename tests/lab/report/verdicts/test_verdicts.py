@@ -10,7 +10,7 @@ import pytest
 from lab.build.setup import need_lab
 from lab.report.numbers import Ratio, Sample, equality_p
 from lab.report.verdicts import AIMS, ALPHA, WORDS, Claim, judge
-from tests.lab.report.verdict_samples import PAPER, SEEDS, of, one, spread
+from tests.lab.report.verdicts.verdict_samples import PAPER, SEEDS, of, one, spread
 
 need_lab()
 

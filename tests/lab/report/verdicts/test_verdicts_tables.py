@@ -13,7 +13,7 @@ from lab.report.numbers import Ratio, Sample, equality_p, ratio
 from lab.report.reproduce import group
 from lab.report.verdicts import ALPHA, Claim, holm, judge
 from lab.sweep.experiment import load
-from tests.lab.report.verdict_samples import PAPER, SEEDS, of, spread
+from tests.lab.report.verdicts.verdict_samples import PAPER, SEEDS, of, spread
 
 need_lab()
 

@@ -9,7 +9,7 @@ import pytest
 from lab.build.setup import need_lab
 from lab.report.numbers import Ratio, ratio
 from lab.report.verdicts import Claim, judge
-from tests.lab.report.verdict_samples import PAPER, of, spread
+from tests.lab.report.verdicts.verdict_samples import PAPER, of, spread
 
 need_lab()
 
