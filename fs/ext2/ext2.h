@@ -170,7 +170,7 @@ struct ext2_inode {
 	u32 indirect_changes, indirect_synced;
 	u64 born;	/* buffers_stamp() when it was made, 0: it was on the disk */
 	u64 named;	/* the commit with which its newest name is on the disk, in this block */
-	u64 name_block; /* 0: it may be written as late as any */
+	u64 name_block; /* 0: it may be written as late as any; ~0: it is not known */
 	bool encoded;	/* its buffer in the table of inodes has been written to; under map_lock */
 	bool replaced;	/* a rename took a name of its over: on the disk that may be its own */
 	struct rw_semaphore map_lock;

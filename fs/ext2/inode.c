@@ -127,6 +127,7 @@ int ext2_read_inode(struct inode *inode)
 	ext2_set_operations(inode);
 	if (S_ISLNK(inode->mode))
 		TRY(load_link(inode));
+	ei->name_block = ~0ULL; /* none that a name of its could go from */
 	if (writeback_is_busy()) /* it may have been here before: its name and pointers with it */
 		ei->named = READ_ONCE(fs->commits_begun) + 1;
 	inode->nlink = raw->links_count; /* last: an inode that failed must not look deleted */
@@ -363,9 +364,7 @@ static int sync_narrowly(struct inode *inode)
 		return 1;
 	else
 		settle();
-	int result = write_unless_ahead(fs, buffer, encodings);
-
-	return result ?: block_flush(inode->sb->bdev);
+	return write_unless_ahead(fs, buffer, encodings) ?: block_flush(inode->sb->bdev);
 }
 
 int ext2_fsync(struct file *file, bool data_only)
