@@ -6,6 +6,7 @@
 #include "fs/file/file.h"
 #include "core/memory/slab.h"
 
+#define BLKROGET 0x125e
 #define BLKSSZGET 0x1268
 #define BLKGETSIZE64 0x80081272u
 
@@ -95,6 +96,8 @@ static s64 block_file_ioctl(struct file *file, unsigned command, u64 argument)
 				(u64 __user *)(uintptr_t)argument);
 	case BLKSSZGET:
 		return put_user((int)SECTOR_SIZE, word);
+	case BLKROGET:
+		return put_user((int)file->inode->bdev->read_only, word);
 	default:
 		return -ENOTTY;
 	}

@@ -202,12 +202,8 @@ s64 sys_sendfile(int out_number, int in_number, loff_t *offset, size_t count)
 	if (!out.file || !(out.file->mode & FMODE_WRITE))
 		return -EBADF;
 	const struct inode *inode = in.file->inode;
-	u64 end = min(inode->sb->max_bytes, out.file->inode->sb->max_bytes);
-	if (offset && (u64)from + count > end) {
-		if ((u64)from >= end)
-			return -EOVERFLOW;
-		count = end - (u64)from;
-	}
+	if (offset && (u64)from + count > min(inode->sb->max_bytes, out.file->inode->sb->max_bytes))
+		return -EOVERFLOW;
 	if ((count && !S_ISREG(inode->mode) && !S_ISBLK(inode->mode)) ||
 	    (out.file->flags & O_APPEND))
 		return -EINVAL;
