@@ -217,6 +217,7 @@ int mmu_create(struct mmu_root *root)
 	root->table = page_to_phys(page);
 	root->cpus = 0;
 	root->last_span = ~0ULL;
+	root->table_count = 0;
 	INIT_LIST_HEAD(&root->tables);
 	return 0;
 }
@@ -265,6 +266,7 @@ pte_t *mmu_walk(struct mmu_root *root, u64 address, enum mmu_tables tables)
 			}
 			page->table_parent = entry;
 			list_add(&page->table_list, &root->tables);
+			WRITE_ONCE(root->table_count, root->table_count + 1);
 			*entry = page_to_phys(page) | PTE_PRESENT | PTE_WRITE | PTE_USER;
 		}
 		table = phys_to_virt(*entry & PTE_ADDRESS);
@@ -284,6 +286,7 @@ void mmu_free_tables(struct mmu_root *root)
 		if (is_empty(table)) {
 			*table->table_parent = 0;
 			list_move(&table->table_list, &freed);
+			WRITE_ONCE(root->table_count, root->table_count - 1);
 		}
 	root->last_span = ~0ULL;
 	mmu_flush(root, 0, USER_TOP);
