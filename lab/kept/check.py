@@ -27,9 +27,9 @@ from lab.kept import files
 from lab.kept.form import KERNEL, Place, spoken
 from lab.sweep import kernels
 from lab.sweep.experiment import CACHES, load
-from lab.sweep.plan import WORDS_ONLY, Plan, Planned, repeatable
+from lab.sweep.plan import WORDS_ONLY, Plan, Planned
 from lab.sweep.runner import run_local
-from lab.sweep.store import Cell, same_machine
+from lab.sweep.store import Cell, repeatable, same_machine
 
 
 @dataclass(frozen=True)

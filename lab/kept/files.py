@@ -11,8 +11,7 @@ from lab.base.paths import TOP, LabError
 from lab.kept import form
 from lab.kept.form import Kept, Place
 from lab.sweep.experiment import Experiment
-from lab.sweep.plan import repeatable
-from lab.sweep.store import Cell, Use
+from lab.sweep.store import Cell, Use, repeatable
 
 FULL = "full"  # the only scale that is kept
 

@@ -19,8 +19,8 @@ from lab.kept.form import Kept, Place, spoken
 from lab.run.result import revision
 from lab.sweep.experiment import Experiment
 from lab.sweep.measures import value
-from lab.sweep.plan import Plan, repeatable
-from lab.sweep.store import Cell, Store, same_machine
+from lab.sweep.plan import Plan
+from lab.sweep.store import Cell, Store, repeatable, same_machine
 from lab.sweep.validate import load
 
 HASH_COSTS = ("instructions", "called", "code_bytes")

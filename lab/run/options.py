@@ -20,10 +20,8 @@ KERNELS = ("chainwalk", "linux")
 ROOTS = ("ext2", "tmpfs", "ram")
 INSTRUCTION_NS = (1, 2, 4, 8, 16, 32, 64)
 JOB_MEM = "1G"  # what every job of lab/jobs is content with, and the image beside it
-PROFILE, PROFILED = (
-    "PROFILE=y",
-    "job_profile=",
-)  # what the kernel needs, and the word of its command line that asks for it
+PROFILED = "job_profile="  # the word of a kernel's command line that asks for a profile of the job
+PROFILE = "PROFILE=y"  # what the kernel needs for that
 SHORT_TURNS = "SHORT_TURNS=y"  # what the kernel needs where several CPUs run in turn (core/lock/turns.h)
 BESIDE_DISK = "+disk"  # behind a size of memory: and as much more as the image on the RAM disk takes
 JOB_SPACE = Ext2(free_bytes=512 << 20, free_inodes=30000)

@@ -103,11 +103,6 @@ def of_host(config: dict[str, Any]) -> bool:
     return "processor" in config
 
 
-def repeatable(config: dict[str, Any]) -> bool:
-    """Whether it counts the same each time; what goes by the host's time does not."""
-    return config.get("icount") is not False
-
-
 class Plan:
     """All cells of some experiments, each once."""
 

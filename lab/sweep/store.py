@@ -76,13 +76,18 @@ class Use:
     scale: str  # one of SCALES
 
 
+def repeatable(config: dict[str, Any]) -> bool:
+    """Whether it counts the same each time; what goes by the host's time does not."""
+    return config.get("icount") is not False
+
+
 def by_machine(cells: Iterable[Cell]) -> dict[str, Cell]:
     """@cells by the hash of all that QEMU was given (lab/run/qemu/given.py); without those of which it is not known, and those
     that go by the host's time: another run of the same machine is another measurement."""
     return {
         cell.config["machine_sha256"]: cell
         for cell in cells
-        if cell.config.get("machine_sha256") and cell.config.get("icount") is not False
+        if cell.config.get("machine_sha256") and repeatable(cell.config)
     }
 
 

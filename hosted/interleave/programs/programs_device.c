@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "fs/inode/inode.h"
 #include "fs/file/file.h"
+#include "fs/inode/inode.h"
 #include "hosted/harness/harness.h"
 #include "hosted/interleave/ring/ring.h"
 #include "hosted/interleave/worlds/worlds.h"

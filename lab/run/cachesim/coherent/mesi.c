@@ -230,9 +230,11 @@ static enum mesi_found source_of(struct mesi *mesi, unsigned cpu, uint64_t line,
 		result->was_alone = true;
 		return mesi_near(mesi, cpu, owner) ? FOUND_NEAR : FOUND_FAR;
 	}
-	if (has_third && sets_find(&mesi->third[group_of(mesi, cpu)], line))
+	if (!has_third)
+		return FOUND_MEMORY;
+	if (sets_find(&mesi->third[group_of(mesi, cpu)], line))
 		return FOUND_THIRD;
-	for (unsigned other = 0; has_third && other < mesi->shape.cpus; other++)
+	for (unsigned other = 0; other < mesi->shape.cpus; other++)
 		if (known->holders >> other & 1 && mesi_near(mesi, cpu, other))
 			return FOUND_NEAR;
 	return FOUND_MEMORY;
