@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
-from lab.sweep.store import SCALES, Cell, Store, Use
+from lab.sweep.store import SCALES, Cell, Store, Use, by_machine
 
 EXPERIMENTS, KERNELS, SEEDS = ("one", "other"), ("plain", "twice"), (1, 2)
 
@@ -95,3 +96,10 @@ def test_a_cell_that_is_recorded_again_fills_its_places_anew(store):
     assert found == {1: "failed", 2: "ok"}
     assert store.finished(ALL.values()) == {*ALL.values()} - {"one full plain 1"}
     assert "one full plain 1" not in {id for id, _, _ in store.timings()}
+
+
+def test_a_run_by_the_hosts_time_is_no_other_run_of_its_machine():
+    """Only what counts the same each time is known by what QEMU was given."""
+    counted = replace(cell("counted"), config={"machine_sha256": "one", "icount": True})
+    timed = replace(cell("timed"), config={"machine_sha256": "other", "icount": False})
+    assert by_machine([counted, timed, cell("of no machine")]) == {"one": counted}
