@@ -17,7 +17,7 @@ from lab.base.paths import TOP
 from tests.hash.compiled import scratch
 
 BENCH = TOP / "user" / "chainhash" / "bench"
-TEXT_TESTS = ["create", "read", "verify", "keys", "pairs", "both", "memory"]
+TESTS = ["create", "read", "scattered", "verify", "keys", "pairs", "both", "memory"]
 MIXES = list("abcdef")
 
 
@@ -85,9 +85,9 @@ def test_every_system_does_every_test(tmp_path):
     """All records are there and right, by key and in order; what a system has not is said, not left out."""
     for words, count in (("--words", 1500), ("--passwd", 120)):
         file = data() / ("dictionary" if words == "--words" else "passwd")
-        said = lines(words, file, "--folder", tmp_path, "--runs", 1, "--tests", ",".join(TEXT_TESTS))
+        said = lines(words, file, "--folder", tmp_path, "--runs", 1, "--tests", ",".join(TESTS))
         runs = [line for line in said if "run" in line]
-        assert [(line["system"], line["test"]) for line in runs] == [(a, b) for a in systems() for b in TEXT_TESTS]
+        assert [(line["system"], line["test"]) for line in runs] == [(a, b) for a in systems() for b in TESTS]
         for line in runs:
             skipped = line.get("skipped")
             assert skipped in (None, "no tables in memory", "no tables on disk", "no scan")

@@ -37,6 +37,9 @@ void data_make(struct dataset *set, size_t count, size_t more, uint64_t seed);
 struct item data_key(const struct dataset *set, size_t record);
 struct item data_value(const struct dataset *set, size_t record);
 
+/* Numbers times this, modulo @count, are a permutation that scatters neighbours. Below @count. */
+size_t data_scattering(size_t count);
+
 /* The next number of splitmix64 (Steele and others 2014). */
 uint64_t random_next(uint64_t *state);
 
@@ -99,8 +102,8 @@ void watch_start(const struct plan *plan, struct watch *watch, struct result *re
 void watch_stop(const struct watch *watch, struct result *result);
 
 /*
- * The tests by name: create, read, verify, keys, pairs (on a file that create has made), both (on a
- * file), memory, and the mixes a to f. A name that ends with NULL closes the list.
+ * The tests by name: create, read, scattered, verify, keys, pairs (on a file that create has made),
+ * both (on a file), memory, and the mixes a to f. A name that ends with NULL closes the list.
  */
 extern const char *const test_names[];
 

@@ -173,3 +173,23 @@ struct item data_value(const struct dataset *set, size_t record)
 		return set->items[2 * record + 1];
 	return (struct item){set->pool + record * 7919 % (POOL_SIZE - DATA_SIZE), DATA_SIZE};
 }
+
+static size_t common_divisor(size_t a, size_t b)
+{
+	while (b) {
+		const size_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+size_t data_scattering(size_t count)
+{
+	size_t factor = (size_t)((double)count * 0.6180339887) | 1;
+
+	while (common_divisor(factor, count) != 1)
+		factor += 2;
+	return factor;
+}

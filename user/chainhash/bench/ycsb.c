@@ -138,27 +138,6 @@ struct worker {
 	pthread_mutex_t *lock; /* NULL: none is needed */
 };
 
-static size_t common_divisor(size_t a, size_t b)
-{
-	while (b) {
-		const size_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/* Rank times this, modulo @count, is a permutation that scatters neighbours. */
-static size_t scattering(size_t count)
-{
-	size_t factor = (size_t)((double)count * 0.6180339887) | 1;
-
-	while (common_divisor(factor, count) != 1)
-		factor += 2;
-	return factor;
-}
-
 static uint32_t draw_kind(const struct mix *mix, uint64_t *state)
 {
 	int left = (int)(random_next(state) % 100);
@@ -176,7 +155,7 @@ static uint32_t draw_kind(const struct mix *mix, uint64_t *state)
 static int draw_operations(const struct plan *plan, const struct mix *mix, struct worker *worker,
 			   unsigned number)
 {
-	const size_t count = plan->set->count, factor = scattering(count);
+	const size_t count = plan->set->count, factor = data_scattering(count);
 	const uint64_t fresh = count + plan->inserted;
 	uint64_t state = plan->seed + 1 + number, inserted = 0;
 	struct zipf zipf;

@@ -116,10 +116,8 @@ static int enter(struct chainhash *t, const struct chainhash_options *options)
 	set_masks(t);
 	if (options)
 		error = hash_check(t, options);
-	if (!error && t->map.wanted)
-		error = map_open(t);
-	if (error || t->map.wanted)
-		return error;
+	if (error || t->kind == MAPPED)
+		return error ? error : map_open(t);
 	error = store_load(t);
 	if (!error)
 		error = overflow_load(t);
@@ -245,7 +243,7 @@ static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mo
 	int error, tries = 1000;
 
 	t->cache_size = options->cache_size ? options->cache_size : CACHE_SIZE;
-	t->on_disk = true;
+	t->kind = IN_POOL;
 	t->no_flush = flags & CHAINHASH_NO_FLUSH;
 	t->checksums = !(flags & CHAINHASH_NO_CHECKSUM);
 	t->read_only = flags & CHAINHASH_READ_ONLY;
@@ -257,7 +255,7 @@ static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mo
 	if (error)
 		return error;
 	if (t->read_only) {
-		t->map.wanted = !(flags & (CHAINHASH_POOL | CHAINHASH_DAMAGED));
+		t->kind = flags & (CHAINHASH_POOL | CHAINHASH_DAMAGED) ? IN_POOL : MAPPED;
 		error = reader_settle(t);
 		return error ? error : enter(t, options);
 	}
@@ -308,7 +306,7 @@ int chainhash_sync(struct chainhash *t)
 {
 	int error;
 
-	if (!t->on_disk || t->read_only)
+	if (t->kind == IN_MEMORY || t->read_only)
 		return t->read_only ? -EROFS : 0;
 	if (!t->changed && !t->store.failed)
 		return 0;

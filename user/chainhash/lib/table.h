@@ -24,7 +24,7 @@
  * stores the errno through its last parameter and returns NULL.
  *
  * Locks: none. A handle is one thread's, but for reads by mmap, whose only writes are the relaxed
- * ones to map.checked.
+ * ones to @pages and to map.checked.
  */
 #pragma once
 
@@ -43,7 +43,6 @@ typedef uint64_t u64;
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-#define noinline __attribute__((__noinline__))
 #define inline_always inline __attribute__((__always_inline__))
 
 enum {
@@ -210,10 +209,9 @@ struct store {
 
 /* A reader's view by mmap of the state that the header read last describes. */
 struct map {
-	bool wanted;	 /* the handle reads by mmap, or not at all */
-	const u8 *bytes; /* NULL: not mapped */
+	u8 *bytes; /* not to be written to; NULL: not mapped */
 	size_t size;
-	u8 *checked; /* by physical page: its checksum was right; NULL: there are none to check */
+	u8 *checked; /* by physical page: its checksum was right */
 };
 
 /* Chunks of a record in pages of its own: address | slots << 32. */
@@ -226,7 +224,7 @@ struct hash_keys;
 
 struct chainhash {
 	/* The way of a get. */
-	u8 **pages; /* by logical page; NULL: not in memory */
+	u8 **pages; /* by logical page; NULL: not in memory, or not looked for in the map yet */
 	u64 page_count;
 	u32 max_bucket, high_mask, low_mask;
 	u32 tag_shift;	      /* the lowest bit of tags in buckets of the last level; */
@@ -234,7 +232,7 @@ struct chainhash {
 	u32 page_size, page_shift;
 	u32 slot_size, slots; /* of overflow pages */
 	u64 operation;	      /* its number: pages that it used stay in memory */
-	bool on_disk;
+	enum { IN_MEMORY, IN_POOL, MAPPED } kind; /* where its pages are */
 	u32 spares[GENERATIONS + 1]; /* overflow pages up to and with each split point */
 	struct map map;
 

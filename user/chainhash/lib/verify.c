@@ -18,7 +18,7 @@ void chainhash_status(const struct chainhash *t, struct chainhash_status *status
 		.buckets = (u64)t->max_bucket + 1,
 		.overflow_pages = overflow_count(t),
 		.sequence = t->store.sequence,
-		.file_bytes = t->on_disk ? (u64)t->store.end << t->page_shift : 0,
+		.file_bytes = t->kind != IN_MEMORY ? (u64)t->store.end << t->page_shift : 0,
 		.page_reads = t->store.reads,
 		.page_writes = t->store.writes,
 		.torn = t->store.torn,
@@ -160,9 +160,11 @@ int64_t chainhash_verify(struct chainhash *t, chainhash_report *report,
 
 	walk_begin(walk);
 	/* Pages that were right when they were looked at first may have been damaged since. */
-	if (t->map.checked)
+	if (t->map.bytes) {
 		memset(t->map.checked, 0, t->store.end);
-	if (!walk->error && t->on_disk && !t->map.bytes && t->checksums)
+		memset(t->pages, 0, (size_t)t->page_count * sizeof(*t->pages));
+	}
+	if (!walk->error && t->kind == IN_POOL && t->checksums)
 		check_file(walk);
 	for (u32 bucket = 0; !walk->error && bucket <= t->max_bucket; bucket++) {
 		walk_bucket(walk, bucket, check_view);

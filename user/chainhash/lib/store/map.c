@@ -1,8 +1,10 @@
 /*
  * map.c - a reader's pages, where the file is mapped. Its pages never change while the reader's
- * lock stands (lock.h), so that several threads may read them; a page is checked the first time.
+ * lock stands (lock.h), so that several threads may read them. A page is looked for in the map, and
+ * checked, the first time.
  */
 #include "header.h"
+#include "store/pool.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -15,10 +17,9 @@ int map_open(struct chainhash *t)
 
 	if (size > SIZE_MAX)
 		return -ENOMEM;
-	/* It goes with the handle, or the next time it is opened anew. */
-	if (t->checksums)
-		t->map.checked = calloc(t->store.end, 1);
-	if (t->checksums && !t->map.checked)
+	/* They go with the handle, or the next time it is opened anew. */
+	t->map.checked = calloc(t->store.end, 1);
+	if (!t->map.checked || pages_reserve(t, t->store.pages + 1))
 		return -ENOMEM;
 	bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, t->store.descriptor, 0);
 	if (bytes == MAP_FAILED)
@@ -31,18 +32,10 @@ int map_open(struct chainhash *t)
 void map_close(struct chainhash *t)
 {
 	if (t->map.bytes)
-		munmap((void *)(uintptr_t)t->map.bytes, t->map.size);
+		munmap(t->map.bytes, t->map.size);
 	free(t->map.checked);
 	t->map.bytes = NULL;
 	t->map.checked = NULL;
-}
-
-static noinline bool page_right(struct chainhash *t, const u8 *page, u32 physical, u32 expected)
-{
-	if (checksum(page, t->page_size) != expected)
-		return false;
-	__atomic_store_n(&t->map.checked[physical], 1, __ATOMIC_RELAXED);
-	return true;
 }
 
 u8 *map_page(struct chainhash *t, u64 logical, int *error)
@@ -50,20 +43,23 @@ u8 *map_page(struct chainhash *t, u64 logical, int *error)
 	unsigned shift = t->page_shift - 3, level = t->store.levels;
 	u32 physical = t->store.root.physical, expected = t->store.root.checksum;
 
-	if (unlikely(logical >> shift * level))
+	if (logical >= t->store.pages)
 		return empty_page;
 	for (;; level--) {
-		const u8 *page = t->map.bytes + ((size_t)physical << t->page_shift);
+		u8 *page = t->map.bytes + ((size_t)physical << t->page_shift);
 		const u8 *entry;
 
-		if (unlikely(physical >= t->store.end))
+		if (physical >= t->store.end)
 			break;
-		if (t->map.checked &&
-		    unlikely(!__atomic_load_n(&t->map.checked[physical], __ATOMIC_RELAXED)) &&
-		    !page_right(t, page, physical, expected))
-			break;
-		if (!level)
-			return (u8 *)(uintptr_t)page;
+		if (t->checksums && !__atomic_load_n(&t->map.checked[physical], __ATOMIC_RELAXED)) {
+			if (checksum(page, t->page_size) != expected)
+				break;
+			__atomic_store_n(&t->map.checked[physical], 1, __ATOMIC_RELAXED);
+		}
+		if (!level) {
+			__atomic_store_n(&t->pages[logical], page, __ATOMIC_RELAXED);
+			return page;
+		}
 		entry = page + (logical >> shift * (level - 1) & ((1u << shift) - 1)) * 8;
 		physical = load32(entry);
 		expected = load32(entry + 4);

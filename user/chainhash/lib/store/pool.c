@@ -59,7 +59,7 @@ int pages_reserve(struct chainhash *t, u64 count)
 
 	if (count <= t->page_count)
 		return 0;
-	if (t->on_disk &&
+	if (t->kind == IN_POOL &&
 	    (bits_reserve(&t->pool.changed, more) || level_reserve(&t->store.level[0], more)))
 		return -ENOMEM;
 	return reserve(&t->pages, &t->page_count, count, sizeof(*t->pages));
@@ -69,7 +69,7 @@ int pages_reserve(struct chainhash *t, u64 count)
 static u8 *arena_page(struct chainhash *t, int *error)
 {
 	struct pool *pool = &t->pool;
-	size_t head = t->on_disk ? FRAME_HEAD : 0, each = t->page_size + head;
+	size_t head = t->kind == IN_POOL ? FRAME_HEAD : 0, each = t->page_size + head;
 	u8 *page;
 
 	if ((size_t)(pool->arena_end - pool->arena_next) < each) {
@@ -159,7 +159,7 @@ static u8 *pool_page(struct chainhash *t, u64 logical, int *error)
 	int gone = 1;
 	u8 *page;
 
-	if (!t->on_disk) {
+	if (t->kind == IN_MEMORY) {
 		t->pages[logical] = arena_page(t, error);
 		return t->pages[logical];
 	}
@@ -197,7 +197,7 @@ u8 *page_read(struct chainhash *t, u64 logical, int *error)
 		*error = -EIO;
 		return NULL;
 	}
-	if (logical >= t->page_count || !t->on_disk || !store_has_page(&t->store, logical))
+	if (logical >= t->page_count || t->kind == IN_MEMORY || !store_has_page(&t->store, logical))
 		return empty_page;
 	page = pool_page(t, logical, error);
 	if (!page)
@@ -223,7 +223,7 @@ u8 *page_make(struct chainhash *t, u64 logical, int *error)
 		if (page)
 			memset(page, 0, t->page_size);
 	}
-	if (page && t->on_disk)
+	if (page && t->kind == IN_POOL)
 		bit_set(&t->pool.changed, logical);
 	return page;
 }
@@ -233,7 +233,7 @@ void page_drop(struct chainhash *t, u64 logical)
 	/* A damaged file may lead to pages that were never there. */
 	if (logical >= t->page_count)
 		return;
-	if (!t->on_disk) {
+	if (t->kind == IN_MEMORY) {
 		if (t->pages[logical])
 			memset(t->pages[logical], 0, t->page_size);
 		return;

@@ -16,17 +16,19 @@
 /* Room for logical pages below @count: -ENOMEM. */
 int pages_reserve(struct chainhash *t, u64 count);
 
-/* Of page_get() below: the page is not in memory, or the table is mapped. */
+/* Of page_get() below: the page is not in memory, or not yet looked for in the mapped file. */
 u8 *page_read(struct chainhash *t, u64 logical, int *error);
 
 /* The page to look at. One that was never written to is a shared page of zero bytes. */
 static inline u8 *page_get(struct chainhash *t, u64 logical, int *error)
 {
-	u8 *page = likely(logical < t->page_count) ? t->pages[logical] : NULL;
+	u8 *page = NULL;
 
+	if (likely(logical < t->page_count))
+		page = __atomic_load_n(&t->pages[logical], __ATOMIC_RELAXED);
 	if (unlikely(!page))
 		return page_read(t, logical, error);
-	if (t->on_disk)
+	if (t->kind == IN_POOL)
 		frame_of(page)->used = t->operation;
 	return page;
 }
@@ -41,7 +43,7 @@ static inline u8 *page_change(struct chainhash *t, u64 logical, int *error)
 
 	if (unlikely(!page))
 		return page_make(t, logical, error);
-	if (t->on_disk) {
+	if (t->kind == IN_POOL) {
 		frame_of(page)->used = t->operation;
 		bit_set(&t->pool.changed, logical);
 	}
