@@ -253,17 +253,26 @@ static void check_adopted(void)
 	close(descriptor);
 }
 
-/* What is verified by mmap is the state at hand, and not one that was verified before. */
+/*
+ * What is verified by mmap is the state at hand, and not one that was verified before; of a page
+ * that was right then, what has become of it since.
+ */
 static void check_verified_anew(void)
 {
 	struct chainhash_item key = {"key", 3};
 	struct chainhash *writer, *reader;
 	int descriptor = open_pair(key, &writer, &reader);
+	const u8 *data; /* of the first record */
 
 	CHECK(!chainhash_verify(reader, NULL, NULL, NULL));
 	put_numbers(writer, 30000);
 	CHECK(!chainhash_refresh(reader) && overflow_count(reader) > 8);
 	CHECK(!chainhash_verify(reader, NULL, NULL, NULL));
+	CHECK(reader->pages[0]);
+	data = reader->pages[0] + reader->page_size - 1;
+	CHECK(*data != 0xff);
+	CHECK(pwrite(descriptor, "\xff", 1, data - reader->map.bytes) == 1);
+	CHECK(chainhash_verify(reader, NULL, NULL, NULL) > 0);
 	chainhash_abandon(reader);
 	chainhash_abandon(writer);
 	close(descriptor);
