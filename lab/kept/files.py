@@ -11,6 +11,7 @@ from lab.base.paths import TOP, LabError
 from lab.kept import form
 from lab.kept.form import Kept, Place
 from lab.sweep.experiment import Experiment
+from lab.sweep.plan import asked_for, at_seed
 from lab.sweep.store import Cell, Use, repeatable
 
 FULL = "full"  # the only scale that is kept
@@ -109,6 +110,19 @@ def places(experiment: Experiment) -> list[Place]:
     ]
 
 
+def outdated(experiment: Experiment, kept: dict[Place, Cell]) -> list[Place]:
+    """Of the places that @experiment asks for, those whose kept run was of other words than stand in its file by now."""
+    found = []
+    for kernel in (one.at(True) for one in experiment.kernel):
+        for variant in experiment.variants(full=True):
+            for seed in experiment.seeds_at(full=True):
+                place = (kernel.name, variant.name, seed)
+                asked = asked_for(kernel, at_seed(experiment, variant, seed, full=True), seed)
+                if place in kept and any(kept[place].config.get(name) != value for name, value in asked.items()):
+                    found.append(place)
+    return found
+
+
 class KeptResults:
     """results/ as a report reads a sweep's file: the places of @experiments at full size, with what is kept of them."""
 
@@ -117,6 +131,7 @@ class KeptResults:
         self.plan = {experiment.name: places(experiment) for experiment in experiments}
         cells(place)  # all of it is right, or nothing is shown
         self.kept = {name: read(name, place) for name in self.plan}
+        self.outdated = {one.name: outdated(one, self.kept[one.name]) for one in experiments}
 
     def experiments(self) -> list[tuple[str, str]]:
         return [(name, FULL) for name, found in self.kept.items() if found]

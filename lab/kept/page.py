@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from lab.base.paths import TOP, LabError
 from lab.kept import files
 from lab.kept.files import KeptResults
-from lab.kept.report import missing_words
+from lab.kept.report import missing_words, outdated_words
 from lab.report.reproduce import group
 from lab.sweep.experiment import Experiment, Measure, load
 from lab.sweep.plan import of_host
@@ -144,9 +144,13 @@ def _section(kept: KeptResults, line: Line, by_hand: Path) -> Iterator[str]:
     """A table of a text: its figures, what is missing of it, what is written on it by hand."""
     experiment = line.section.experiment
     yield from (f"### {_heading(line)}", "", experiment.paper, "", *_figures(line.section))
-    lacking = dict(one.split(": ", 1) for one in missing_words(kept))
-    if experiment.name in lacking:
-        yield f"**Missing:** {lacking[experiment.name]}.\n"
+    for what, found in (
+        ("Missing", missing_words(kept)),
+        ("Of an earlier form of the experiment", outdated_words(kept)),
+    ):
+        of_this = dict(one.split(": ", 1) for one in found)
+        if experiment.name in of_this:
+            yield f"**{what}:** {of_this[experiment.name]}.\n"
     yield from (f"{remark}\n" for remark in line.section.remarks)
     yield _by_hand(line.section, by_hand) or "Nothing is written yet on what differs, and why."
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from lab.base.paths import TOP, LabError
 from lab.kept import files
 from lab.kept.files import KeptResults
+from lab.kept.form import Place
 from lab.report.reproduce import group
 from lab.sweep.experiment import load
 
@@ -31,8 +32,17 @@ def _how(names: list[str]) -> tuple[list[str], list[str]]:
 
 def missing_words(kept: KeptResults) -> list[str]:
     """A line for each experiment that is not whole: which runs are missing."""
+    return _by_experiment(kept, kept.missing())
+
+
+def outdated_words(kept: KeptResults) -> list[str]:
+    """A line for each experiment whose file asks for other runs by now than are kept: which ones."""
+    return _by_experiment(kept, kept.outdated)
+
+
+def _by_experiment(kept: KeptResults, chosen: dict[str, list[Place]]) -> list[str]:
     found = []
-    for name, places in kept.missing().items():
+    for name, places in chosen.items():
         if len(places) == len(kept.plan[name]):
             found.append(f"{name}: all of its {len(places)} runs")
         elif places:
@@ -66,7 +76,9 @@ def report_kept(
     present(sections, f"{files.shown(kept.path)}/: {kept.summary()}", text, csv, json, html, output)
     if Path("-") in (csv, json, html):
         return  # stdout is a file's
-    lacking = missing_words(kept)
+    lacking, others = missing_words(kept), outdated_words(kept)
+    if others:
+        print("Kept as experiments asked for them once, which ask for other runs by now:", *others, sep="\n  ")
     if lacking:
         print("Not kept yet, of what the full size asks for:", *lacking, sep="\n  ")
     else:

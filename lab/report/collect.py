@@ -388,13 +388,16 @@ class _Prepared:
 def _claim(section: Section, expect: Expect) -> _Prepared:
     table = next(table for table in section.tables if table.measure.name == expect.measure)
     place = expect.workload or section.places[0].name
-    if not any(row.place.name == place for row in table.rows):  # a case, where the measure is of the whole run
+    untold = place in table.without
+    if not untold and not any(row.place.name == place for row in table.rows):  # a case, of a measure of the whole run
         place = next((one.variant for one in section.places if one.name == place), place)
     more, than = table.row(place, expect.more), table.row(place, expect.than)
     lacking = [f"{row.kernel}: {row.missing or 'no number'}" for row in (more, than) if row and not row.ours]
-    missing = "; ".join(lacking) or f"there is no '{place}' at this scale"
+    nowhere = f"the runs say nothing of '{place}'" if untold else f"there is no '{place}' at this scale"
+    missing = "; ".join(lacking) or nowhere
     if not than or (not more and expect.at_most is None):
-        return _Prepared(expect, table, place, Claim(None, None, missing=missing))
+        nothing = Claim(None, None, missing=missing, asked=expect.asked, goal=expect.goal, name=expect.text)
+        return _Prepared(expect, table, place, nothing)
     ours, paper = (
         more.ours if more else _limit(expect.at_most, than.ours),
         ratio(more.paper if more else None, than.paper),

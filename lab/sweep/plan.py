@@ -134,10 +134,7 @@ class Plan:
                 self._made(variant)
                 choice = self._choice(kernel, [setting for setting, needed in rooms.items() if needed])
                 for seed in seeds or experiment.seeds_at(full):
-                    plain = full and seed not in (experiment.sensitivity_seeds or [seed])
-                    made = _planned(
-                        experiment, kernel, choice, _without_sensitivity(variant) if plain else variant, seed
-                    )
+                    made = _planned(experiment, kernel, choice, at_seed(experiment, variant, seed, full), seed)
                     made.takes = variant.workload.takes if full else None
                     cell = self.cells.setdefault(made.id, made)
                     cell.needs = list(dict.fromkeys([*cell.needs, *made.needs]))
@@ -183,14 +180,32 @@ class Plan:
         return list(chosen.values()) if chosen else list(self.cells.values())
 
 
-def _without_sensitivity(variant: Variant) -> Variant:
-    """@variant, of which other seeds tell what its conclusions rest on."""
+def at_seed(experiment: Experiment, variant: Variant, seed: int, full: bool) -> Variant:
+    """@variant as it runs with @seed: at the full size some seeds may tell what conclusions rest on, for all."""
+    if not full or seed in (experiment.sensitivity_seeds or [seed]):
+        return variant
     caches = (variant.machine.cache_sim or "").replace(",sensitivity", "") or None
     return variant.model_copy(update={"machine": variant.machine.model_copy(update={"cache_sim": caches})})
 
 
+def asked_for(kernel: Kernel, variant: Variant, seed: int) -> dict[str, Any]:
+    """Those parts of a cell's configuration that stand in the experiment's file, word for word; nothing is built for them."""
+    machine = kernel.machine(variant.machine)
+    asked = {"load": variant.run, **_in_words(machine)}
+    if variant.run[0] != "workload":  # to whose job words are added
+        asked["run"] = [filled(word, {**kernel.words, "seed": str(seed)}) for word in variant.run]
+    if machine.host:
+        return asked | {"icount": False}
+    return asked | {
+        "defconfig": kernel.defconfig or "default", "settings": list(kernel.settings),
+        "requested_packages": list(variant.workload.packages),
+        "cmdline": " ".join(part for part in (machine.cmdline, kernel.cmdline) if part),
+    }  # fmt: skip
+
+
 def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Variant, seed: int) -> Planned:
     machine, workload = kernel.machine(variant.machine), variant.workload
+    asked = asked_for(kernel, variant, seed)
     job = [filled(word, {**kernel.words, "seed": str(seed)}) for word in variant.run]
     measured = any(measure.of_result for measure in experiment.measure)
     if job[0] == "workload" and "--seed" not in job:
@@ -198,22 +213,20 @@ def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Va
     if job[0] == "workload" and job[1:2] and job[1] in KEPT and "--keep" not in job:
         job.append("--keep")
     needs = list(workload.cases) if measured and workload.cases else [""] if measured or job[0] == "workload" else []
-    cmdline = " ".join(part for part in (machine.cmdline, kernel.cmdline) if part)
     added = {one: _digest_of_added(one) for one in workload.add}
     timeout = float(machine.timeout or 600)
     if machine.host:
-        return _planned_on_host(variant, seed, job, added, timeout, needs)
+        return _planned_on_host(asked, seed, job, added, timeout, needs)
     # Linux draws nothing from a seed: what differs from run to run is in the job's words, if anything.
     drawn, linux = (None, linux_kernel().version) if kernel.linux else (seed, "")
     config = {
-        "defconfig": kernel.defconfig or "default", "settings": list(kernel.settings), "sources": sources_digest(),
+        **asked, "run": job, "seed": drawn, "sources": sources_digest(),
         "kernel_config": choice.config, "kernel_config_sha256": hashlib.sha256(choice.config.encode()).hexdigest(),
-        "cmdline": cmdline, "run": job, "load": variant.run, "seed": drawn, "requested_packages": list(workload.packages), "packages": package_versions(workload.packages, machine.image),
-        "add": added,
-        "qemu": qemu_version(), "tools": tools(), **_in_words(machine), **({"linux": linux} if linux else {}),
+        "packages": package_versions(workload.packages, machine.image), "add": added,
+        "qemu": qemu_version(), "tools": tools(), **({"linux": linux} if linux else {}),
     }  # fmt: skip
     options = ["--kernel", f"linux={linux}"] if linux else []
-    options += _options(machine, workload.packages, workload.add, cmdline, drawn)
+    options += _options(machine, workload.packages, workload.add, asked["cmdline"], drawn)
     return Planned(
         id=identity(config), config=config, kernel=choice, options=options, job=job,
         timeout=timeout, needs=needs,
@@ -221,15 +234,15 @@ def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Va
 
 
 def _planned_on_host(
-    variant: Variant, seed: int, job: list[str], added: dict[str, str], timeout: float, needs: list[str]
+    asked: dict[str, Any], seed: int, job: list[str], added: dict[str, str], timeout: float, needs: list[str]
 ) -> Planned:
     """A cell without a machine: what determines it are its programs with their libraries, and this processor."""
     programs = tuple(_programs(added))
     loaded, described = _host_parts(programs, tuple(added.values()))
     config = {
         "defconfig": "", "settings": [], "sources": "", "kernel_config": "", "kernel_config_sha256": "", "cmdline": "",
-        "run": job, "load": variant.run, "seed": seed, "requested_packages": [], "packages": [], "add": added,
-        "qemu": "", "tools": {"compiler": compiler()}, "processor": host(), **_in_words(variant.machine), "icount": False,
+        **asked, "run": job, "seed": seed, "requested_packages": [], "packages": [], "add": added,
+        "qemu": "", "tools": {"compiler": compiler()}, "processor": host(),
         **({"libraries": loaded} if loaded else {}), "system": described,
     }  # fmt: skip
     return Planned(identity(config), config, None, [], job, timeout, needs)

@@ -328,6 +328,24 @@ def test_what_is_asked_for_twice_is_shown_once(small, tmp_path):
     assert (tmp_path / "out/report.txt").read_text().count("A small experiment (") == 1
 
 
+def test_a_report_says_which_runs_are_of_an_earlier_form_of_the_experiment(small, tmp_path, capsys):
+    """What is kept of a load that was edited is of another load: until it is run anew that has to be seen."""
+    path, place = small
+    report_kept([str(path)], output=tmp_path / "out", place=place)
+    assert "by now" not in capsys.readouterr().out
+    for old, new in (
+        ("find / ", "find /bin "),
+        ('"128M"', '"64M"'),
+        ('"lever-inode-12bit"', '"lever-inode-12bit"\ncmdline = "maxcpus=1"'),
+    ):
+        path.write_text(TEXT.replace(old, new))
+        report_kept([str(path)], output=tmp_path / "out", place=place)
+        said, shown = capsys.readouterr().out, page.page(place, tmp_path, [str(path)])
+        of = "2 of 4 runs: 12 bits, find: seeds 1, 2" if "cmdline" in new else "all of its 4 runs"
+        assert f"ask for other runs by now:\n  small: {of}\n" in said and "Not kept yet" not in said
+        assert f"**Of an earlier form of the experiment:** {of}." in shown
+
+
 def test_a_report_says_what_is_missing_and_calls_nothing_full_that_is_not(small, tmp_path, capsys):
     path, place = small
     empty = write(tmp_path, TEXT.replace("find / ", "find /usr "), name="empty")

@@ -18,7 +18,7 @@ from lab.report.web.page import alone
 from lab.sweep.experiment import load
 from lab.sweep.toml.files import FOLDER, find
 from tests.lab.report import plausible_results
-from tests.lab.report.report_samples import TEXT, section
+from tests.lab.report.report_samples import CURVE, TEXT, section
 
 need_lab()
 
@@ -76,6 +76,20 @@ def test_aims_of_our_own_are_no_verdicts_on_the_paper(tmp_path):
     assert 'title="aim reached: 2"' in page and 'title="aim missed: 1"' in page
     tally = page[page.index('<ul class="tally"') : page.index("</ul>")]
     assert "aim" not in tally and "answered" in tally
+
+
+def test_an_aim_of_a_case_that_no_run_has_is_an_aim_still(tmp_path):
+    """A case that came to an experiment after its runs were kept: they ended well, and have no number for it."""
+    aim = '\n[[expect]]\ntext = "an aim"\nmeasure = "throughput"\nworkload = "2 threads"\nmore = "B"\nthan = "A"\ngoal = true\n'
+
+    def without(store):
+        for _, cell in store.cells("curve", "reduced"):
+            store.record(replace(cell, results=[one for one in cell.results if one["case"] != "2 threads"]))
+
+    found = section(tmp_path / "r", CURVE.replace("seeds =", "whole = true\nseeds =", 1) + aim, "curve", change=without)
+    assert list(summary.aims([found]).values()) == [0, 0, 0, 1]
+    assert summary.total([found])["not measured"] == 0
+    assert found.judgements[0].reason == "the runs say nothing of '2 threads'"
 
 
 def test_every_word_has_a_sign_a_style_and_a_line():
