@@ -254,9 +254,10 @@ def choice_text(kconfig, name):
 
 
 def rooms_text(kconfig):
-    """rooms.mk: what lies in these folders is left out."""
+    """rooms.mk, what make itself has to know: which folders are left out, and how all is laid out."""
     absent = [folder for folder, name in optional_rooms().items() if kconfig.syms[name].str_value != "y"]
-    return f"# Written by lab/build/configure.py.\nABSENT_ROOMS := {' '.join(absent)}\n"
+    layout = kconfig.syms["LAYOUT"].str_value
+    return f"# Written by lab/build/configure.py.\nABSENT_ROOMS := {' '.join(absent)}\nLAYOUT := {layout}\n"
 
 
 def assign_all(kconfig, settings):

@@ -16,7 +16,7 @@ CFLAGS := -std=gnu11 -O2 -g -ffreestanding -fbuiltin -nostdinc -isystem $(shell 
 	-fno-asynchronous-unwind-tables -fno-delete-null-pointer-checks -fcf-protection=none \
 	-Wall -Wextra -Wno-unused-parameter $(if $(CI),-Werror) $(KCFLAGS)
 LDFLAGS := -nostdlib -static -z max-page-size=0x1000 -z noexecstack --build-id=none \
-	--no-warn-rwx-segments -T boot/kernel.ld
+	--no-warn-rwx-segments --defsym layout_pages=$(shell expr 7 \* 0$(LAYOUT)) -T boot/kernel.ld
 
 # What is given by the environment or the command line: where it is another than last time, all is made anew.
 FLAGS_GIVEN := $(O)/flags.given
@@ -44,7 +44,8 @@ OBJECT_LIST := $(O)/objects.list
 ifneq ($(filter-out undefined,$(origin ABSENT_ROOMS)),) # else nobody knows what belongs to it
 # All folders at once: a process less for each object, as $(info) is one less than echo.
 $(shell mkdir -p $(sort $(dir $(KERNEL_OBJECTS))))
-$(shell printf '%s\n' $(KERNEL_OBJECTS) | cmp -s - $(OBJECT_LIST) || printf '%s\n' $(KERNEL_OBJECTS) > $(OBJECT_LIST))
+LINK_ORDER := $(if $(filter-out 0,$(LAYOUT)),$(shell printf '%s\n' $(KERNEL_OBJECTS) | $(PYTHON) lab/build/link_order.py $(LAYOUT)),$(KERNEL_OBJECTS))
+$(shell printf '%s\n' $(LINK_ORDER) | cmp -s - $(OBJECT_LIST) || printf '%s\n' $(LINK_ORDER) > $(OBJECT_LIST))
 endif
 
 $(O)/chainwalk: $(KERNEL_OBJECTS) $(OBJECT_LIST) boot/kernel.ld $(SYMBOLS_SCRIPT)
