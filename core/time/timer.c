@@ -64,6 +64,9 @@ void timer_start(struct timer *timer, u64 deadline_ns)
 
 void timer_cancel(struct timer *timer)
 {
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) /* it may run where it was before, too */
+		while (cpu != cpu_id() && READ_ONCE(lists[cpu].running) == timer)
+			cpu_relax();
 	while (detach(timer)) /* the callback may start it again */
 		cpu_relax();
 }

@@ -158,8 +158,14 @@ struct ext2_fs {
 	 * commit behind which what such inodes lead to is on the disk. */
 	atomic64_t encodings;
 	u64 leads_ahead;
-	u64 moved; /* as ext2_inode.named, of the directory that was moved last */
+	/* as ext2_inode.named: of the directory that was moved last; of the last inode of which
+	 * more has to be known until then than one that is read anew can tell */
+	u64 moved, untold;
 };
+
+/* Of ext2_inode.name_block: one is written as late as any; they are in several blocks, none so. */
+#define NAMES_LATE 0ULL
+#define NAMES_APART (~0ULL)
 
 struct ext2_inode {
 	u32 data[EXT2_POINTERS]; /* block pointers, or the text of a fast symbolic link */
@@ -169,8 +175,8 @@ struct ext2_inode {
 	 * map_lock; and had so at the last sync */
 	u32 indirect_changes, indirect_synced;
 	u64 born;	/* buffers_stamp() when it was made, 0: it was on the disk */
-	u64 named;	/* the commit with which its newest name is on the disk, in this block */
-	u64 name_block; /* 0: it may be written as late as any; ~0: it is not known */
+	u64 named;	/* the commit with which its newest name is on the disk */
+	u64 name_block; /* where its names are that the disk may not have, or NAMES_* */
 	bool encoded;	/* its buffer in the table of inodes has been written to; under map_lock */
 	bool replaced;	/* a rename took a name of its over: on the disk that may be its own */
 	struct rw_semaphore map_lock;

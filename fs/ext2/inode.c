@@ -127,8 +127,10 @@ int ext2_read_inode(struct inode *inode)
 	ext2_set_operations(inode);
 	if (S_ISLNK(inode->mode))
 		TRY(load_link(inode));
-	ei->name_block = ~0ULL; /* none that a name of its could go from */
-	if (writeback_is_busy()) /* it may have been here before: its name and pointers with it */
+	/* it may have been here before: its names, what took them, and its pointers with it */
+	ei->replaced = READ_ONCE(fs->untold) > READ_ONCE(fs->commits_done);
+	ei->name_block = ei->replaced ? NAMES_LATE : NAMES_APART;
+	if (writeback_is_busy())
 		ei->named = READ_ONCE(fs->commits_begun) + 1;
 	inode->nlink = raw->links_count; /* last: an inode that failed must not look deleted */
 	return 0;
@@ -364,7 +366,9 @@ static int sync_narrowly(struct inode *inode)
 		return 1;
 	else
 		settle();
-	return write_unless_ahead(fs, buffer, encodings) ?: block_flush(inode->sb->bdev);
+	int result = write_unless_ahead(fs, buffer, encodings) ?: block_flush(inode->sb->bdev);
+
+	return result ?: block_take_error(inode->sb->bdev); /* settle() may have met one */
 }
 
 int ext2_fsync(struct file *file, bool data_only)

@@ -18,20 +18,27 @@ static void named(struct inode *inode, const struct cursor *cursor, enum old_nam
 {
 	struct buffer *buffer = cursor->buffer;
 	struct ext2_inode *ei = EXT2_I(inode);
-	bool late = test_bit(B_DIRTY, &buffer->flags) && READ_ONCE(buffer->rank) == RANK_LAST;
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
+	bool late = old != NO_OLD_NAME && test_bit(B_DIRTY, &buffer->flags) &&
+		    READ_ONCE(buffer->rank) == RANK_LAST; /* a new file is promised to nobody */
+	u64 block = late ? NAMES_LATE : buffer->block;
 
+	if (READ_ONCE(ei->named) > READ_ONCE(fs->commits_done) && ei->name_block != block)
+		block = late || ei->name_block == NAMES_LATE ? NAMES_LATE : NAMES_APART;
 	smp_mb(); /* ext2_commit() */
 	/* others look without a lock */
-	WRITE_ONCE(ei->named, READ_ONCE(EXT2_FS(inode->sb)->commits_begun) + 1);
+	WRITE_ONCE(ei->named, READ_ONCE(fs->commits_begun) + 1);
 	if (old != NO_OLD_NAME && S_ISDIR(inode->mode)) /* all below it is elsewhere, too */
-		WRITE_ONCE(EXT2_FS(inode->sb)->moved, ei->named);
-	WRITE_ONCE(ei->name_block, late ? 0 : buffer->block);
+		WRITE_ONCE(fs->moved, ei->named);
+	if (block == NAMES_LATE)
+		WRITE_ONCE(fs->untold, ei->named);
+	WRITE_ONCE(ei->name_block, block);
 	if (old == OLD_NAME_MAY_GO && !late)
 		set_bit(B_ARRIVED, &buffer->flags);
 }
 
-/* The name at *@cursor is to go, and @inode keeps others: the rank at which its newest one is on
- * the disk before. If two blocks would have to wait for each other, a commit comes first. */
+/* The name at *@cursor is to go, and @inode keeps others: the rank at which those that are new are
+ * on the disk before. If two blocks would have to wait for each other, a commit comes first. */
 static int rank_to_leave(const struct cursor *cursor, struct inode *inode)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);
@@ -40,7 +47,7 @@ static int rank_to_leave(const struct cursor *cursor, struct inode *inode)
 	if (READ_ONCE(EXT2_I(inode)->named) <= READ_ONCE(fs->commits_done) ||
 	    named_in == cursor->buffer->block)
 		return RANK_NAMES;
-	if (named_in && !test_bit(B_ARRIVED, &cursor->buffer->flags))
+	if (named_in != NAMES_LATE && !test_bit(B_ARRIVED, &cursor->buffer->flags))
 		return RANK_LAST;
 	return ext2_commit(fs) ?: RANK_NAMES;
 }
@@ -128,6 +135,15 @@ static int ext2_link(struct dentry *old, struct inode *dir, struct dentry *dentr
 }
 
 /* ---- removing and moving --------------------------------------------------------------------- */
+
+/* A rename is about to take a name of @inode's over. */
+static void name_taken(struct inode *inode)
+{
+	struct ext2_fs *fs = EXT2_FS(inode->sb);
+
+	WRITE_ONCE(EXT2_I(inode)->replaced, true);
+	WRITE_ONCE(fs->untold, READ_ONCE(fs->commits_begun) + 1);
+}
 
 /* @inode has lost a name in @dir. */
 static void lost_name(struct inode *dir, struct inode *inode)
@@ -287,8 +303,8 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 		TRY(prepare_to_replace(inode, target));
 	if (exchange) {
 		TRY(prepare_to_take(inode) ?: prepare_to_take(target));
-		WRITE_ONCE(EXT2_I(inode)->replaced, true);
-		WRITE_ONCE(EXT2_I(target)->replaced, true);
+		name_taken(inode);
+		name_taken(target);
 	}
 	if (exchange && there.name.buffer == back.name.buffer) {
 		exchange_in_block(&there.name, inode, &back.name, target);
@@ -305,7 +321,7 @@ static int ext2_rename(struct inode *old_dir, struct dentry *old, struct inode *
 	if (replaces) {
 		/* before it has no name: another may write it back; also if it has others still,
 		 * which may all be gone before the disk knows of this */
-		WRITE_ONCE(EXT2_I(target)->replaced, true);
+		name_taken(target);
 		lost_name(new_dir, target);
 	}
 	named(inode, &back.name, OLD_NAME_MAY_GO);

@@ -40,15 +40,15 @@ struct filesystem *find_filesystem(const char *name)
 /* Writes all, whatever fails. */
 int sync_super(struct super_block *sb)
 {
-	int error = sync_inodes(sb);
+	int inodes = sync_inodes(sb), error = 0;
 
 	if (sb->op->sync_fs)
-		error = sb->op->sync_fs(sb) ?: error;
+		error = sb->op->sync_fs(sb);
 	if (sb->bdev) {
 		error = sync_buffers(sb->bdev, WB_SYNC_ALL) ?: error;
 		error = block_flush(sb->bdev) ?: error;
 	}
-	return error;
+	return inodes ?: error; /* what had no memory can be tried again */
 }
 
 /* One try to drop all dentries but the root, and what is dirty can only be written now: has it

@@ -5,8 +5,6 @@
 
 #include "boot/boot_info.h"
 #include "fs/block/dirty.h"
-#include "fs/cred.h"
-#include "fs/file/file_table.h"
 #include "fs/inode/lru.h"
 #include "fs/direct_hooks.h"
 #include "fs/proc/proc.h"
@@ -173,12 +171,6 @@ static void string_show(struct text *out, const struct proc_entry *entry)
 		    (const char *)entry->node->data);
 }
 
-/* The node's data, as a number. */
-static void number_show(struct text *out, const struct proc_entry *entry)
-{
-	text_printf(out, "%lu\n", (unsigned long)entry->node->data);
-}
-
 /* ---- the hash caches, and the end of the run ------------------------------------------------- */
 
 static void hash_show(struct text *out, const struct proc_entry *entry)
@@ -247,7 +239,6 @@ static int sysrq_write(const struct proc_entry *entry, const char *text, size_t 
 }
 
 #define STRING(name, text) name, PROC_FILE, .show = string_show, .data = text
-#define NUMBER(name, value) name, PROC_FILE, .show = number_show, .data = (void *)(value)
 #define HASH(cache) #cache, PROC_FILE, .show = hash_show, .data = &cache##_cache_hash
 #define JSON(cache) #cache ".json", PROC_FILE, .show = hash_json_show, .data = &cache##_cache_hash
 
@@ -277,8 +268,6 @@ static struct proc_node sys_kernel_nodes[16] = {
 	{STRING("osrelease", SYSTEM_RELEASE)},
 	{STRING("version", SYSTEM_VERSION)},
 	{STRING("pid_max", "32768")},
-	{NUMBER("ngroups_max", NGROUPS_MAX_INLINE)},
-	{NUMBER("cap_last_cap", CAP_LAST_CAP)},
 	{NULL},
 };
 
@@ -289,11 +278,7 @@ void proc_register_kernel(const struct proc_node *nodes)
 }
 #endif
 
-static struct proc_node sys_fs_nodes[8] = {
-	{NUMBER("nr_open", FILE_TABLE_MAX)},
-	{NUMBER("pipe-max-size", PIPE_BYTES)},
-	{NULL},
-};
+static struct proc_node sys_fs_nodes[8]; /* a room's, if there is one */
 
 #if defined(CONFIG_INOTIFY) || defined(CONFIG_RARE_CALLS)
 void proc_register_fs(const struct proc_node *nodes)

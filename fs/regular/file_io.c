@@ -342,7 +342,7 @@ static ssize_t write_pages(struct inode *inode, struct io *io, loff_t at)
 			break;
 	}
 	/* memory that was not there in the first place made nothing begin */
-	bool begun = result != -EFAULT || short_copies;
+	bool begun = result != -EFAULT || short_copies || at > start;
 	if (unlikely(io->length) && begun && inode->data.ops->write_failed)
 		inode->data.ops->write_failed(inode);
 	if (inode->data.size != old_size)

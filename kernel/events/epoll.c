@@ -108,25 +108,6 @@ static struct watch *take_ready(struct epoll *epoll, struct list_head *list)
 	return watch;
 }
 
-/* An epoll is itself a file that can be polled: readable when a watch has events. */
-static unsigned epoll_poll(struct file *file, struct poll_table *table)
-{
-	struct epoll *epoll = file->private;
-	struct watch *watch;
-
-	poll_wait(file, &epoll->wait, table);
-	guard(mutex, &epoll->mutex);
-	while ((watch = take_ready(epoll, &epoll->ready))) { /* a wake-up puts it back */
-		if (!ask(watch, NULL))
-			continue;
-		guard(spinlock_irq, &epoll->lock);
-		if (list_empty(&watch->ready))
-			list_add(&watch->ready, &epoll->ready);
-		return POLLIN | POLLRDNORM;
-	}
-	return 0;
-}
-
 /* ---- watches come and go --------------------------------------------------------------------- */
 
 /* @file's watch under @number in @epoll, or NULL. epoll->mutex is held. */
@@ -150,6 +131,22 @@ static void look_first(struct watch *watch, struct poll_table *table)
 	make_ready(watch);
 	spin_unlock_irq(&watch->epoll->lock);
 	wake_up(&watch->epoll->wait);
+}
+
+/* An epoll is itself a file that can be polled: readable when a watch has events. */
+static unsigned epoll_poll(struct file *file, struct poll_table *table)
+{
+	struct epoll *epoll = file->private;
+
+	poll_wait(file, &epoll->wait, table);
+	guard(mutex, &epoll->mutex); /* only with it a watch leaves the list */
+	while (!list_empty(&epoll->ready)) {
+		if (ask(list_first_entry(&epoll->ready, struct watch, ready), NULL))
+			return POLLIN | POLLRDNORM;
+		/* an event that came just now puts it back, and wakes who saw no watch there */
+		look_first(take_ready(epoll, &epoll->ready), NULL);
+	}
+	return 0;
 }
 
 /* 0, -ENOMEM or -ENOSPC. epoll->mutex held. */

@@ -185,18 +185,16 @@ s64 oom_badness(const struct process *process)
 
 bool oom_kill(void)
 {
+	static u64 until_ns; /* so long who has just ended may take to give back what he had */
 	struct process *process, *worst = NULL;
-	s64 most = OOM_NEVER;
 
 	guard(spinlock_irqsave, &process_lock);
-	list_for_each_entry(process, &process_list, all_link) {
-		s64 badness = oom_badness(process);
-
-		if (badness > most) {
-			most = badness;
+	list_for_each_entry(process, &process_list, all_link)
+		if (oom_badness(process) > (worst ? oom_badness(worst) : OOM_NEVER))
 			worst = process;
-		}
-	}
+	if (!(worst && worst->exiting) && ktime_ns() < until_ns)
+		return true;
+	until_ns = ktime_ns() + 2 * TICK_NS;
 	if (worst && !worst->exiting) {
 		process_end(worst, SIGKILL);
 		pr_err("Out of memory: killed process %d, %llu pages resident\n", worst->pid,

@@ -255,16 +255,6 @@ void real_timer_expired(void *argument)
 	timer_start(&process->real_timer, timer->left_ns);
 }
 
-void itimer_cancel(struct process *process)
-{
-	if (process->real_timer.cpu < 0)
-		return;
-	spin_lock_irq(&process_lock);
-	process->timers[ITIMER_REAL] = (struct interval_timer){0}; /* nothing starts it again */
-	spin_unlock_irq(&process_lock);
-	timer_cancel(&process->real_timer);
-}
-
 /* Those that count CPU time are there with who counts it (kernel/rare). */
 static bool there_is_timer(int which)
 {
@@ -280,20 +270,23 @@ static struct interval_timer read_timer(int which)
 	return timer;
 }
 
-static void set_timer(int which, u64 ns, u64 interval)
+/* One that is off may expire yet, and then does nothing. */
+static void set_timer(struct process *process, int which, u64 ns, u64 interval)
 {
-	struct process *process = current->process;
-
-	if (which == ITIMER_REAL) {
-		itimer_cancel(process);
-		if (!ns)
-			return;
+	if (which == ITIMER_REAL && ns)
 		ns += ktime_ns();
-	}
 	guard(spinlock_irq, &process_lock);
 	process->timers[which] = (struct interval_timer){ns, interval};
-	if (which == ITIMER_REAL)
+	if (which == ITIMER_REAL && ns)
 		timer_start(&process->real_timer, ns);
+}
+
+void itimer_cancel(struct process *process)
+{
+	if (process->real_timer.cpu < 0)
+		return;
+	set_timer(process, ITIMER_REAL, 0, 0); /* nothing starts it again */
+	timer_cancel(&process->real_timer);
 }
 
 s64 sys_getitimer(int which, void *to)
@@ -328,7 +321,7 @@ s64 sys_setitimer(int which, const void *from, void *old)
 	TRY(timeval_to_ns(&value[1], &ns));
 	if (old)
 		TRY(sys_getitimer(which, old));
-	set_timer(which, ns, interval);
+	set_timer(current->process, which, ns, ns || which != ITIMER_REAL ? interval : 0);
 	return 0;
 }
 
@@ -336,7 +329,7 @@ s64 sys_alarm(u32 seconds)
 {
 	u64 left = read_timer(ITIMER_REAL).left_ns;
 
-	set_timer(ITIMER_REAL, seconds * NSEC_PER_SEC, 0);
+	set_timer(current->process, ITIMER_REAL, seconds * NSEC_PER_SEC, 0);
 	/* Rounded, but never down to 0, which means that none was set. */
 	if (!left)
 		return 0;

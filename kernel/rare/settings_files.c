@@ -1,6 +1,6 @@
 /*
  * settings_files.c - what few programs ask /proc/sys: kernel/random, which has UUIDs and tells how
- * much chance there is; how many threads and open files there may be.
+ * much chance there is; how much there may be of what else.
  */
 #include <arch/time.h>
 
@@ -43,6 +43,13 @@ static const struct proc_node random_nodes[] = {
 	{NULL},
 };
 
+/* The node's data, as a number. */
+static void number_show(struct text *out, const struct proc_entry *entry)
+{
+	text_printf(out, "%lu\n", (unsigned long)entry->node->data);
+}
+#define NUMBER(name, value) name, PROC_FILE, .show = number_show, .data = (void *)(value)
+
 static void max_threads_show(struct text *out, const struct proc_entry *entry)
 {
 	text_printf(out, "%u\n", max_tasks);
@@ -62,12 +69,16 @@ static void open_files_show(struct text *out, const struct proc_entry *entry)
 static const struct proc_node kernel_nodes[] = {
 	{"random", PROC_DIR, .children = random_nodes},
 	{"threads-max", PROC_FILE, .show = max_threads_show},
+	{NUMBER("ngroups_max", NGROUPS_MAX_INLINE)},
+	{NUMBER("cap_last_cap", CAP_LAST_CAP)},
 	{NULL},
 };
 
 static const struct proc_node fs_nodes[] = {
 	{"file-nr", PROC_FILE, .show = open_files_show},
 	{"file-max", PROC_FILE, .show = max_files_show},
+	{NUMBER("nr_open", FILE_TABLE_MAX)},
+	{NUMBER("pipe-max-size", PIPE_BYTES)},
 	{NULL},
 };
 

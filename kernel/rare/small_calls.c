@@ -68,7 +68,9 @@ s64 sys_close_range(u32 first, u32 last, u32 flags)
 
 	if (first > last || (flags & ~(u32)(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC)))
 		return -EINVAL;
-	if (flags & CLOSE_RANGE_UNSHARE)
+	/* a table that is current's alone, with something in it, stays, with its locks */
+	if ((flags & CLOSE_RANGE_UNSHARE) &&
+	    !fd_peek_path(file_table_next(current->files, 0), &(struct path){NULL}))
 		TRY(unshare_table());
 	for (; (fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last; fd++)
 		if (flags & CLOSE_RANGE_CLOEXEC)

@@ -69,6 +69,11 @@ DEFECTS = [
     "write foo 307200 1024; sync; write foo 309248 1024; evict; fsync foo",
     "create A/new; evict; fsync A/new",
     "link foo B/link; evict; unlink foo; writeback",
+    "link foo B/link; rename foo new; unlink new; sync",
+    "link foo B/link; link foo link; unlink link; unlink foo; sync",
+    "rename A/foo B/foo; link bar A/link; evict; unlink bar; sync",
+    "exchange foo bar; evict; unlink foo; sync",
+    "link foo link; rename bar foo; evict; unlink link; sync",
 ]
 # Seen to fail in some orders of completion only.
 RARE = ["append bar 6016; rename bar foo; fsync A/foo", "append bar 6016 & fsync A/foo & sync"]

@@ -276,10 +276,9 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 			name = skip_slashes(name);
 			if (*name)
 				continue;
-			return AT_SLASH;
 		}
 		if (!name[component.length]) {
-			stop = AT_LAST;
+			stop = component.length ? AT_LAST : AT_SLASH;
 			break;
 		}
 		if (unlikely(*name == '.')) {
@@ -373,8 +372,8 @@ stopped:
 			return -ENOENT;
 		stop = *name ? UNKNOWN : MISSED; /* it may be made */
 	}
-	/* what is left may lie in a text without a reference; a directory may have to be one */
-	if (walk->links || stop == AT_SLASH)
+	/* what is left may lie in a text without a reference; the last name may be asked for */
+	if (walk->links || (stop == AT_SLASH && use != LOCKLESS_FIND))
 		return LOCKLESS_NOT;
 	return stop == MISSED ? LOCKLESS_MISSED : LOCKLESS_PART;
 }

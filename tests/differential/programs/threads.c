@@ -313,6 +313,31 @@ SCENARIO(close_range_of_one_thread_alone)
 	T(fcntl(40, F_GETFD));
 }
 
+/* What is not shared need not be unshared: record locks are still the process's. */
+SCENARIO(close_range_keeps_the_locks_of_who_is_alone)
+{
+	struct flock lock = {.l_type = F_WRLCK};
+	int fd = open("f", O_CREAT | O_RDWR, 0600), status;
+
+	T(fcntl(fd, F_SETLK, &lock));
+	T(syscall(SYS_close_range, 100, ~0u, 2));
+	if (!fork())
+		_exit(fcntl(fd, F_SETLK, &lock) == 0);
+	wait(&status);
+	say("%x", status);
+}
+
+/* With no time to go it is off, whatever the period. */
+SCENARIO(a_timer_that_is_off_has_no_period)
+{
+	struct itimerval value = {.it_interval = {5, 0}};
+
+	T(setitimer(ITIMER_REAL, &value, NULL));
+	value.it_interval.tv_sec = 9;
+	T(getitimer(ITIMER_REAL, &value));
+	say("%ld %ld", (long)value.it_interval.tv_sec, (long)value.it_value.tv_sec);
+}
+
 /* Stopped while it sleeps, it is made again, with an argument that has become bad. */
 SCENARIO(a_sleep_that_was_stopped_ends_when_it_would_have)
 {
