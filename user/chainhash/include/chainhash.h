@@ -41,8 +41,9 @@
  * Another's changes stay in its own memory: -EPERM from the sync (or the close;
  * chainhash_abandon() gives the handle up in silence), or from a change for which memory has to be
  * made free. What the owner has synced since, or left by a refresh, is held for no process that
- * shares the handle: its gets may find what was written there later, which is -EBADMSG if pages
- * have checksums. So a daemon opens its tables behind daemon(3).
+ * shares the handle: its gets may find what was written there later. By the pool that is -EBADMSG
+ * if pages have checksums; by mmap, whose pages are checked but once, it may be anything. So a
+ * daemon opens its tables behind daemon(3).
  */
 #ifndef CHAINHASH_H
 #define CHAINHASH_H
@@ -137,8 +138,8 @@ CHAINHASH_API int chainhash_open(struct chainhash **table, const char *path, int
 CHAINHASH_API const char *chainhash_message(void);
 
 /*
- * The data of @key: -ENOENT if there is none. *@data is good until the handle's next call that
- * changes the table, gets or scans; on a handle that reads by mmap until chainhash_refresh() or
+ * The data of @key: -ENOENT if there is none. *@data is good until the handle's next call, but
+ * chainhash_status(); on a handle that reads by mmap until chainhash_refresh() or
  * chainhash_close(), unless the record is larger than a page. It must not be written to.
  */
 CHAINHASH_API int chainhash_get(struct chainhash *table, struct chainhash_item key,

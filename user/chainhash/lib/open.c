@@ -147,8 +147,12 @@ static int make_empty(struct chainhash *t, const struct chainhash_options *optio
 
 static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)
 {
-	int error = flags & CHAINHASH_TRUNCATE ? -ENODATA : header_read(t);
+	int emptied = flags & (CHAINHASH_TRUNCATE | CHAINHASH_EXCLUSIVE);
+	int error = emptied == CHAINHASH_TRUNCATE ? -ENODATA : header_read(t);
 
+	/* What we have made another may have opened, and been the writer of, before we could be. */
+	if ((flags & CHAINHASH_EXCLUSIVE) && error != -ENODATA && error != -EIO && error != -ENOMEM)
+		return refuse(-EEXIST, "the file has got another writer before us");
 	/* It is to be emptied, or is new, or its maker came to its end before the first sync. */
 	if (error == -ENODATA && (flags & (CHAINHASH_TRUNCATE | CHAINHASH_CREATE)))
 		return make_empty(t, options);
@@ -229,7 +233,7 @@ static int open_file(struct chainhash *t, const char *path, int flags, mode_t mo
 		return 0;
 	error = lock_writer(t->store.descriptor, flags & CHAINHASH_WAIT);
 	if (error == -EAGAIN)
-		refuse(error, "another handle has the file open for writing");
+		return refuse(error, "another handle has the file open for writing");
 	if (error)
 		return error;
 	if (fstat(t->store.descriptor, &ours) || (stat(path, &named) && errno != ENOENT))
@@ -252,18 +256,18 @@ static int open_disk(struct chainhash *t, const char *path, int flags, mode_t mo
 			return refuse(-EAGAIN, "the file is replaced faster than we can open it");
 		close(t->store.descriptor);
 	}
-	if (error)
-		return error;
-	if (t->read_only) {
+	if (!error && t->read_only) {
 		t->kind = flags & (CHAINHASH_POOL | CHAINHASH_DAMAGED) ? IN_POOL : MAPPED;
 		error = reader_settle(t);
 		return error ? error : enter(t, options);
 	}
-	error = open_writer(t, flags, options);
+	if (!error)
+		error = open_writer(t, flags, options);
 	if (!error && !t->no_flush)
 		error = folder_flush(t, path);
-	/* It is ours alone: we have made it, and are its writer. */
-	if (error && (flags & CHAINHASH_EXCLUSIVE))
+	/* Unless it was there before, or is another's by now, it is ours alone. */
+	if (error && error != -EEXIST && error != -EAGAIN && t->store.descriptor >= 0 &&
+	    (flags & CHAINHASH_EXCLUSIVE))
 		unlink(path);
 	return error;
 }
@@ -341,6 +345,7 @@ int chainhash_refresh(struct chainhash *t)
 	pool_reset(t);
 	store_free(&t->store);
 	t->store.failed = false;
+	t->store.lost = 0;
 	error = enter(t, NULL);
 	t->store.failed = error != 0;
 	return error;

@@ -297,7 +297,7 @@ static inline void set_masks(struct chainhash *t)
  */
 static inline void operation_begin(struct chainhash *t, bool changing)
 {
-	if (t->map.bytes)
+	if (t->kind == MAPPED)
 		return;
 	t->operation++;
 	t->changing = changing;

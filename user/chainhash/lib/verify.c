@@ -160,10 +160,11 @@ int64_t chainhash_verify(struct chainhash *t, chainhash_report *report,
 
 	walk_begin(walk);
 	/* Pages that were right when they were looked at first may have been damaged since. */
-	if (t->map.bytes) {
+	if (t->map.bytes)
 		memset(t->map.checked, 0, t->store.end);
-		memset(t->pages, 0, (size_t)t->page_count * sizeof(*t->pages));
-	}
+	for (u64 i = 0; t->map.bytes && i < t->page_count; i++)
+		if (t->pages[i]) /* what was not touched stays so */
+			t->pages[i] = NULL;
 	if (!walk->error && t->kind == IN_POOL && t->checksums)
 		check_file(walk);
 	for (u32 bucket = 0; !walk->error && bucket <= t->max_bucket; bucket++) {

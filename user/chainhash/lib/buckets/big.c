@@ -87,21 +87,20 @@ int big_read(struct chainhash *t, struct item *item)
 	struct chain chain = {.next = item->address};
 
 	t->read.count = 0;
-	/* A damaged size must not make us ask for memory that the file cannot fill. */
-	if (size > RECORD_SIZE_MOST || size > ((u64)overflow_count(t) << t->page_shift))
+	if (!size || size > RECORD_SIZE_MOST)
 		return -EBADMSG;
-	if (reserve(&t->big, &t->big_room, size + 1, 1))
-		return -ENOMEM;
 	while (done < size) {
 		int part = big_part(t, &chain, size - done);
 
-		if (part > 0 && chunks_add(&t->read, &chain.view))
+		/* A damaged size must not make us ask for memory that the file cannot fill. */
+		if (part > 0 && (chunks_add(&t->read, &chain.view) ||
+				 reserve(&t->big, &t->big_room, done + (u64)part + 1, 1)))
 			part = -ENOMEM;
 		if (part < 0)
 			return part;
 		memcpy(t->big + done, chain.view.base + PAGE_HEAD, (size_t)part);
 		done += (u64)part;
-		t->operation += !t->map.bytes;
+		t->operation += t->kind != MAPPED;
 	}
 	item->key = t->big;
 	item->data = t->big + item->key_size;

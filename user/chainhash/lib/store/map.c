@@ -4,7 +4,6 @@
  * checked, the first time.
  */
 #include "header.h"
-#include "store/pool.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -15,12 +14,15 @@ int map_open(struct chainhash *t)
 	u64 size = (u64)t->store.end << t->page_shift;
 	void *bytes;
 
-	if (size > SIZE_MAX)
+	if (size > SIZE_MAX || t->store.pages >= SIZE_MAX / sizeof(*t->pages))
 		return -ENOMEM;
-	/* They go with the handle, or the next time it is opened anew. */
+	/* They go with the handle, or the next time it is opened anew; what is not touched of them
+	 * takes no memory, however many pages the file says that it has. */
 	t->map.checked = calloc(t->store.end, 1);
-	if (!t->map.checked || pages_reserve(t, t->store.pages + 1))
+	t->pages = calloc((size_t)t->store.pages + 1, sizeof(*t->pages));
+	if (!t->map.checked || !t->pages)
 		return -ENOMEM;
+	t->page_count = t->store.pages + 1;
 	bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, t->store.descriptor, 0);
 	if (bytes == MAP_FAILED)
 		return refuse(-errno, "the file cannot be mapped, only read by the pool");
@@ -49,7 +51,7 @@ u8 *map_page(struct chainhash *t, u64 logical, int *error)
 		u8 *page = t->map.bytes + ((size_t)physical << t->page_shift);
 		const u8 *entry;
 
-		if (physical >= t->store.end)
+		if (physical < t->store.first || physical >= t->store.end)
 			break;
 		if (t->checksums && !__atomic_load_n(&t->map.checked[physical], __ATOMIC_RELAXED)) {
 			if (checksum(page, t->page_size) != expected)
