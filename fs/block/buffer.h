@@ -13,10 +13,10 @@
  * cannot land on new data.
  *
  * States (flags): B_UPTODATE; B_DIRTY (on a dirty list with the time it became so); B_LOCKED (I/O,
- * or somebody is about to start it); B_MAPPED (block number valid); B_HASHED. A buffer becomes
- * clean when it is locked to be written, and dirty again when it changes meanwhile. It may go away
- * when its count is 0 and it is neither B_DIRTY nor B_LOCKED. Nobody keeps a reference to a buffer
- * while copying to user memory or waiting for a page lock.
+ * or somebody is about to start it, or fills the block as a whole); B_MAPPED (block number valid);
+ * B_HASHED. A buffer becomes clean when it is locked to be written, and dirty again when it changes
+ * meanwhile. It may go away when its count is 0 and it is neither B_DIRTY nor B_LOCKED. Nobody
+ * keeps a reference to a buffer while copying to user memory or waiting for a page lock.
  *
  * A caller has bread() give him the block, changes what lies at buffer->data, says so by
  * mark_buffer_dirty() (dirty.h), and lets go by brelse(); a new block comes from buffer_get(), a

@@ -170,7 +170,7 @@ int ext2_commit(struct ext2_fs *fs)
 
 	guard(mutex, &fs->commit_lock);
 	WRITE_ONCE(fs->commits_begun, fs->commits_begun + 1);
-	smp_mb(); /* named() in dir.c */
+	smp_mb(); /* named() in names.c */
 	for (u32 i = 0; ext2_any_leaving(fs) && i < fs->group_count; i++)
 		take_freed(&fs->groups[i], &fs->committing);
 	TRY(sync_buffers(device, WB_SYNC_ALL));

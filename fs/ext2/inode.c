@@ -336,8 +336,8 @@ static int sync_widely(struct inode *inode, u32 indirect_changes)
 }
 
 /* @buffer, of the table of inodes, to the disk; but 1 if it leads to what may not be there: an
- * inode was put into a buffer since there were @encodings, or one of a file that is being written.
- */
+ * inode was put into a buffer since there were @encodings (-1: if any leads elsewhere by now), or
+ * one of a file that is being written. */
 static int write_unless_ahead(struct ext2_fs *fs, struct buffer *buffer, s64 encodings)
 {
 	guard(write, &ranks_lock); /* no inode is put there between look and write */
@@ -349,9 +349,10 @@ static int write_unless_ahead(struct ext2_fs *fs, struct buffer *buffer, s64 enc
 }
 
 /* The block of the table of inodes that has @inode, whose data are written: onto the platters, all
- * its inodes. If one of them leads where it did not before, what is there goes first; else it does
- * not matter which of the two the disk has first. 0; 1: it cannot be written alone, since more was
- * put there meanwhile, or what leads to a file that is being written; -EIO. */
+ * its inodes. If one of them leads where it did not before, what is there is waited for first; else
+ * it does not matter which of the two the disk has first. 0; 1: it cannot be written alone, since a
+ * block that is new is not yet written on some disk, more was put there meanwhile, or what leads to
+ * a file that is being written; -EIO. */
 static int sync_narrowly(struct inode *inode)
 {
 	struct ext2_fs *fs = EXT2_FS(inode->sb);

@@ -27,7 +27,8 @@ ssize_t page_cache_zero(struct inode *inode, loff_t at, size_t length);
  * @page is what page_lookup() gave for @index: NULL, or one that is not uptodate or has
  * PG_readahead, whose reference is taken over. The page, read in, with a reference, and what
  * follows it started to be read, as the way tells in which @file is read; @wanted pages from @index
- * on are needed. NULL: behind the end; ERR_PTR(-EIO/-ENOMEM). Sleeps.
+ * on are needed. NULL: behind the end; ERR_PTR(-EIO/-ENOMEM), or what its
+ * file system refuses it with. Sleeps.
  */
 struct page *page_cache_get(struct file *file, struct address_space *mapping, pgoff_t index,
 			    pgoff_t wanted, struct page *page);

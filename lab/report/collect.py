@@ -230,7 +230,7 @@ def _remarks(section: Section) -> Iterator[str]:
         yield f"The sweep was of the seeds {_listed(section.seeds)}; the file's are {_listed(asked)}."
     pairs = [f"{one.name} {one.builds:.1%}" for one in section.experiment.measure if one.builds and section.judged]
     if pairs:
-        yield f"Of one kernel one pair of builds was compared, which differed by: {', '.join(pairs)}. Kernels of different images are held to that; another pair may differ by more."
+        yield f"Layouts of one kernel were compared (lever-layout), which differed by up to: {', '.join(pairs)}. Kernels of different images are held to that; others may differ by more."
     if section.experiment.keep_at(section.full) == "middle" and len(section.seeds) < 4:
         yield "The least and the greatest of the runs are to be left out, and there are few."
     if section.faults:

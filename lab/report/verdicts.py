@@ -3,9 +3,9 @@
 Before a finding counts as found again, two identical kernels must not be able to show the same. So its direction has to be
 beyond chance (a t test of the two means, by Holm's method of 1979 over all findings of a table) and beyond the distance that
 two kernels like the reference would show with other seeds (at Bonferroni's level, which is one for all of them: a finding that
-is told better is not held to more), and, where the two are of different images, beyond what one pair of builds of one kernel was seen
-to differ by. One pair is no bound of what builds can do: another may differ by more. Its size has to be the paper's: the two
-intervals meet, and ours, as much wider as those builds differ, is narrow enough to tell the paper's effect from none. What is too
+is told better is not held to more), and, where the two are of different images, beyond what layouts of one kernel were seen
+to differ by (lever-layout); others may differ by more. Its size has to be the paper's: the two
+intervals meet, and ours, as much wider as those layouts differ, is narrow enough to tell the paper's effect from none. What is too
 wide to say is `undecided`, never found.
 
     reproduced      direction and size
@@ -156,7 +156,7 @@ class Verdict:
 
 def judge(claims: Sequence[Claim], smallest: float = 0.0, builds: float = 0.0) -> list[Verdict]:
     """A verdict for each of a table's claims. @smallest: the least distance from 1 that counts as an effect; @builds: how far
-    from 1 the ratio of one pair of builds of one kernel was seen; it says nothing of kernels of one image."""
+    from 1 the ratio of two layouts of one kernel was seen; it says nothing of kernels of one image."""
     same = [_earlier(claims[:at], claim) for at, claim in enumerate(claims)]
     chances = [equality_p(claim.more, claim.than) if same[at] is None else None for at, claim in enumerate(claims)]
     alphas = holm(chances)
@@ -180,7 +180,7 @@ def _without_end(one: Verdict, claim: Claim, builds: float) -> Verdict:
     """No number of seeds is told where the paper's effect is no larger than what builds differ by."""
     if not one.seeds_wanted or claim.bound or claim.effect is None or builds < claim.effect:
         return one
-    return replace(one, reason=f"{one.reason}; no number of seeds would: {_pair_of_builds(builds)}", seeds_wanted=None)
+    return replace(one, reason=f"{one.reason}; no number of seeds would: {_layouts(builds)}", seeds_wanted=None)
 
 
 def _earlier(before: Sequence[Claim], claim: Claim) -> int | None:
@@ -227,7 +227,7 @@ def _judge(claim: Claim, level: tuple[float, bool], of_all: float, smallest: flo
     if tick and abs(ours.value - 1) <= tick * (1 + ROUNDING) and (claim.effect or 0) <= 2 * tick:
         return Verdict("undecided", f"less than the clock tells, whose tick is {tick:.1%} of the reference", ours)
     if smallest < abs(ours.value - 1) <= builds and (ours.exact or passes):
-        return Verdict("undecided", f"the same from seed to seed, but {_pair_of_builds(builds)}", ours)
+        return Verdict("undecided", f"the same from seed to seed, but {_layouts(builds)}", ours)
     if ours.exact:
         return _exact(claim, ours, smallest, builds)
     noise = max(identical_distance(claim.than, 1 - of_all), builds)
@@ -263,8 +263,8 @@ def _without_ratio(claim: Claim, passes: bool, of_all: float) -> Verdict:
     return Verdict("undecided", "there is no ratio: one is negative, or both have 0, or one has it in some runs")
 
 
-def _pair_of_builds(builds: float) -> str:
-    return f"one pair of builds of one kernel differed by {builds:.1%}"
+def _layouts(builds: float) -> str:
+    return f"layouts of one kernel differed by up to {builds:.1%}"
 
 
 def _other_seeds(noise: float) -> str:
@@ -301,7 +301,7 @@ def _no_worse(claim: Claim, ours: Ratio, builds: float) -> Verdict:
         return Verdict("contradicted", f"the whole interval is below {wanted:g}", ours)
     if ours.low >= wanted or ours.high < wanted:
         side = "at least" if ours.low >= wanted else "below"
-        return Verdict("undecided", f"the whole interval is {side} {wanted:g}, but {_pair_of_builds(builds)}", ours)
+        return Verdict("undecided", f"the whole interval is {side} {wanted:g}, but {_layouts(builds)}", ours)
     far = ours.value - wanted / (1 - builds)
     seeds = more_seeds(claim, (ours.value - ours.low) / far) if far > 0 else None
     return Verdict("undecided", f"{wanted:g} lies in the interval", ours, seeds)
@@ -335,7 +335,7 @@ def _exact_beside_none(ours: Ratio, smallest: float, builds: float) -> Verdict:
         return Verdict("no worse", f"exact: {SAME_AS_PAPER}", ours)
     if found - builds * ours.value > smallest:
         return Verdict("contradicted", "exact: a difference whatever the seed, where the paper finds none", ours)
-    return Verdict("undecided", f"exact, but {_pair_of_builds(builds)}; the paper finds no difference", ours)
+    return Verdict("undecided", f"exact, but {_layouts(builds)}; the paper finds no difference", ours)
 
 
 def _directed(claim: Claim, ours: Ratio, smallest: float) -> Verdict:

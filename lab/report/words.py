@@ -39,8 +39,8 @@ METHOD = (
     "what was aimed at. aim missed: the whole interval is below it. aim undecided: it lies in the interval.",
     "A direction counts where a t test excludes equal means, by Holm's method over all comparisons of the table, and where the "
     "ratio is farther from 1 than that of two kernels like the reference would be, run with other seeds. A size counts where both "
-    "intervals meet and ours is no wider than the paper's effect. Where one pair of builds of one kernel was compared, kernels of different images "
-    "are held to what these differed by; another pair may differ by more. Rows whose runs are equal to a hundred-thousandth are one comparison. "
+    "intervals meet and ours is no wider than the paper's effect. Where layouts of one kernel were compared, kernels of different images "
+    "are held to what these differed by; others may differ by more. Rows whose runs are equal to a hundred-thousandth are one comparison. "
     "Figures that do not vary with the seed are exact and have no interval.",
     "Only whole loads are judged. What runs a part of one is a demonstration: it has figures and no verdicts.",
     "What rests on cycles is judged again under other settings: all costs of memory halved and doubled, the other memory "

@@ -174,7 +174,7 @@ class Measure(Part):
     source: Annotated[str, AfterValidator(_source), Field(alias="from")]
     digit: Annotated[Number, Field(ge=0)] = 0  # the last that the paper prints: half of it either way is what it tells
     resolution: Annotated[Number, Field(ge=0)] = 0  # the least difference that it tells, in its unit: a clock's tick
-    builds: Annotated[Number, Field(ge=0)] = 0  # how far from 1 the ratio of two builds of one kernel was seen
+    builds: Annotated[Number, Field(ge=0)] = 0  # how far from 1 the ratio of two layouts of one kernel was seen
 
     @property
     def kind(self) -> str:

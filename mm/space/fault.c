@@ -70,7 +70,7 @@ static int fault_anonymous(struct vma *vma, u64 address)
 /* ---- pages of files -------------------------------------------------------------------------- */
 
 /* The uptodate page that the fault is about, with a reference; ERR_PTR(-EIO): behind the end, or
- * unreadable. */
+ * unreadable; ERR_PTR(-ENOMEM). */
 static struct page *file_page(const struct fault *fault)
 {
 	struct vma *vma = fault->vma;

@@ -241,7 +241,7 @@ def test_one_expectation_of_several_places_and_kernels(tmp_path):
 
 
 def test_what_two_builds_differ_by_is_nothing_to_kernels_of_one_image(tmp_path):
-    """The gain is 2 %: of two images as large as what the pair of builds differed by, of one it is the parameter's."""
+    """The gain is 2 %: of two images as large as what layouts differed by, of one it is the parameter's."""
     text = TEXT.replace('from = "metric:', 'builds = 0.025\nfrom = "metric:')
 
     def images(*names):
@@ -259,9 +259,9 @@ def test_what_two_builds_differ_by_is_nothing_to_kernels_of_one_image(tmp_path):
     assert table(unknown, "throughput").row("16 scripts", "twice").verdict.word == "undecided"
     assert told[0][0] == "undecided" and told[1][0] == "reproduced"
     assert [each.judgements[2].word for each in (two, one)] == ["undecided", "direction only"]
-    remark = "Of one kernel one pair of builds was compared, which differed by: throughput 2.5%."
-    assert any(said.startswith(remark) and "another pair may differ by more" in said for said in two.remarks)
-    assert not any("builds" in said for said in section(tmp_path / "no", TEXT).remarks)
+    remark = "Layouts of one kernel were compared (lever-layout), which differed by up to: throughput 2.5%."
+    assert any(said.startswith(remark) and "others may differ by more" in said for said in two.remarks)
+    assert not any("Layouts" in said for said in section(tmp_path / "no", TEXT).remarks)
 
 
 def test_a_workload_that_does_not_tell_a_measure_is_named_once(tmp_path):

@@ -18,7 +18,7 @@ def test_two_builds_of_a_kernel_set_a_limit_too():
     """Seeds alone do not show what another place in memory does: below it nothing is found, above it is."""
     claim = Claim(spread(1020, 0.5, first=100), spread(1000, 0.5), PAPER)
     (found,) = judge([claim], builds=0.034)
-    assert found.word == "undecided" and "one pair of builds of one kernel differed by 3.4%" in found.reason
+    assert found.word == "undecided" and "layouts of one kernel differed by up to 3.4%" in found.reason
     assert found.seeds_wanted is None, "no number of seeds would tell"
     exact = Claim(of([1020.0] * 3), of([1000.0] * 3), PAPER)
     assert [judge([one], builds=0.009)[0].word for one in (claim, exact)] == ["reproduced"] * 2
@@ -45,7 +45,9 @@ def test_two_builds_limit_what_an_interval_alone_decides(goal, held, broken):
             claim = Claim(more, spread(1000, 0.1) if more.s else of([1000.0] * 3), at_least=0.99, goal=goal)
             assert judge([claim], builds=0.01)[0].word == word
             (found,) = judge([claim], builds=0.019)
-            assert found.word.endswith("undecided") and "one pair of builds" in found.reason and not found.seeds_wanted
+            assert (
+                found.word.endswith("undecided") and "layouts of one kernel" in found.reason and not found.seeds_wanted
+            )
             assert judge([replace(claim, one_image=True)], builds=0.019)[0].word == word
 
 
@@ -59,7 +61,7 @@ def test_no_number_of_seeds_tells_an_effect_below_what_builds_differ_by():
         told = {by: judge([claim], builds=by)[0] for by in (0.0, less, more)}
         assert {one.word for one in told.values()} == {word}
         assert told[0.0].seeds_wanted and told[less].seeds_wanted and not told[more].seeds_wanted
-        assert "no number of seeds would: one pair of builds of one kernel differed by" in told[more].reason
+        assert "no number of seeds would: layouts of one kernel differed by" in told[more].reason
         assert judge([replace(claim, one_image=True)], builds=more)[0] == told[0.0]
 
 
