@@ -251,17 +251,21 @@ bool any_dirty(enum buffer_rank rank)
 	return false;
 }
 
-void settle(void)
+int settle(const struct block_device *device)
 {
 	struct block_device *each = NULL;
+	bool failed = false;
 
 	atomic_inc(&settling);
 	wait_for_flying();
 	atomic_dec(&settling);
 	wake_up(&block_wait);
 	while ((each = next_block_device(each)) != NULL)
-		if (block_flush(each))
+		if (block_flush(each)) {
 			atomic_inc(&each->write_errors);
+			failed |= each == device;
+		}
+	return failed ? -EIO : 0;
 }
 
 /* Data first, which may take long; once that is not enough, all ranks, each wholly. */
@@ -276,7 +280,7 @@ static void write_dirty(u64 until, u64 enough)
 		if (!any_dirty(rank))
 			continue;
 		if (rank > RANK_FRESH)
-			settle();
+			(void)settle(NULL);
 		write_rank(rank, until, 0);
 	}
 }

@@ -80,9 +80,9 @@ int sync_dirty_buffer(struct buffer *buffer); /* write and wait: 0 or -EIO */
 enum writeback_sync_modes { WB_SYNC_NONE, WB_SYNC_ALL };
 int sync_buffers(struct block_device *device, enum writeback_sync_modes mode);
 bool any_dirty(enum buffer_rank rank);
-/* What was written until now is on the platters, of all devices, before what leads there is; where
- * a flush fails block_take_error() tells of it, and there is no order. Sleeps. */
-void settle(void);
+/* What was written until now is on the platters, of all devices, before what leads there is. -EIO:
+ * not on @device; of others block_take_error() tells as well. Sleeps. */
+int settle(const struct block_device *device);
 /* What is on the disk: as long as the stamp is good (0 never is) no metadata has been written since
  * it was taken. So what was made and taken back in between never was on a disk. */
 u64 buffers_stamp(void);

@@ -366,10 +366,8 @@ static int sync_narrowly(struct inode *inode)
 	else if (any_dirty(RANK_FRESH))
 		return 1;
 	else
-		settle();
-	int result = write_unless_ahead(fs, buffer, encodings) ?: block_flush(inode->sb->bdev);
-
-	return result ?: block_take_error(inode->sb->bdev); /* settle() may have met one */
+		TRY(settle(inode->sb->bdev));
+	return write_unless_ahead(fs, buffer, encodings) ?: block_flush(inode->sb->bdev);
 }
 
 int ext2_fsync(struct file *file, bool data_only)

@@ -11,6 +11,7 @@ from lab.base.paths import TOP, output_folder
 from lab.base.rooms import optional_rooms
 from lab.base.syscalls import read_table
 from lab.build.configure import configure
+from lab.build.link_order import link_order
 from lab.check.kernels import full_output
 from tests.musl import static_program
 
@@ -31,9 +32,24 @@ def test_what_make_leaves_out(tmp_path):
     """A folder with its symbol is a room by lying there; of a chosen one nothing is left out."""
     for settings in [], [f"{name}=y" for name in optional_rooms().values()]:
         configure(tmp_path, settings=settings)
-        text = (tmp_path / "include/generated/rooms.mk").read_text()
-        absent = text.rpartition(":=")[2].split()
-        assert absent == ([] if settings else list(optional_rooms()))
+        told = made_known(tmp_path)
+        assert told["ABSENT_ROOMS"].split() == ([] if settings else list(optional_rooms()))
+        assert told["LAYOUT"] == "0"
+
+
+def made_known(output: Path) -> dict[str, str]:
+    """The variables of rooms.mk."""
+    lines = (output / "include/generated/rooms.mk").read_text().splitlines()
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":=") for line in lines[1:])}
+
+
+def test_a_layout_is_another_order_of_the_same_objects(tmp_path):
+    objects = [f"{n}.o" for n in range(100)]
+    orders = [link_order(objects, layout) for layout in (0, 1, 1, 2)]
+    assert orders[0] == objects and orders[1] == orders[2] and len(set(map(tuple, orders))) == 3
+    assert all(sorted(order) == sorted(objects) for order in orders)
+    configure(tmp_path, settings=["LAYOUT=7"])
+    assert made_known(tmp_path)["LAYOUT"] == "7"
 
 
 @pytest.mark.parametrize("folder", optional_rooms())
