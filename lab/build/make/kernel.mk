@@ -16,7 +16,9 @@ CFLAGS := -std=gnu11 -O2 -g -ffreestanding -fbuiltin -nostdinc -isystem $(shell 
 	-fno-asynchronous-unwind-tables -fno-delete-null-pointer-checks -fcf-protection=none \
 	-Wall -Wextra -Wno-unused-parameter $(if $(CI),-Werror) $(KCFLAGS)
 LDFLAGS := -nostdlib -static -z max-page-size=0x1000 -z noexecstack --build-id=none \
-	--no-warn-rwx-segments --defsym layout_pages=$(shell expr 7 \* 0$(LAYOUT)) -T boot/kernel.ld
+	--no-warn-rwx-segments -T boot/kernel.ld
+# LAYOUT=n: the objects in another order, and 7n pages more before what is allocated at boot.
+LAID_OUT = --defsym layout_pages=$(shell expr 7 \* 0$(LAYOUT))
 
 # What is given by the environment or the command line: where it is another than last time, all is made anew.
 FLAGS_GIVEN := $(O)/flags.given
@@ -53,13 +55,13 @@ $(O)/chainwalk: $(KERNEL_OBJECTS) $(OBJECT_LIST) boot/kernel.ld $(SYMBOLS_SCRIPT
 ifneq ($(SYMBOLS_SCRIPT),)
 	$(Q)$(PYTHON) $(SYMBOLS_SCRIPT) < /dev/null > $(O)/symbols-0.S
 	$(Q)$(CC) $(CFLAGS) -c -o $(O)/symbols-0.o $(O)/symbols-0.S
-	$(Q)$(LD) $(LDFLAGS) --strip-debug -o $(O)/chainwalk.pass1 @$(OBJECT_LIST) $(O)/symbols-0.o
+	$(Q)$(LD) $(LDFLAGS) $(LAID_OUT) --strip-debug -o $(O)/chainwalk.pass1 @$(OBJECT_LIST) $(O)/symbols-0.o
 	$(Q)$(NM) -n $(O)/chainwalk.pass1 | $(PYTHON) $(SYMBOLS_SCRIPT) > $(O)/symbols.S
 	$(Q)$(CC) $(CFLAGS) -c -o $(O)/symbols.o $(O)/symbols.S
-	$(Q)$(LD) $(LDFLAGS) -Map $(O)/chainwalk.map -o $@.new @$(OBJECT_LIST) $(O)/symbols.o
+	$(Q)$(LD) $(LDFLAGS) $(LAID_OUT) -Map $(O)/chainwalk.map -o $@.new @$(OBJECT_LIST) $(O)/symbols.o
 	$(Q)rm -f $(O)/chainwalk.pass1
 else
-	$(Q)$(LD) $(LDFLAGS) -Map $(O)/chainwalk.map -o $@.new @$(OBJECT_LIST)
+	$(Q)$(LD) $(LDFLAGS) $(LAID_OUT) -Map $(O)/chainwalk.map -o $@.new @$(OBJECT_LIST)
 endif
 	$(Q)$(STRIP) -o $(O)/chainwalk.stripped.new $@.new
 	$(Q)mv $(O)/chainwalk.stripped.new $(O)/chainwalk.stripped && mv $@.new $@
