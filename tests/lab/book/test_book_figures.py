@@ -103,7 +103,9 @@ def test_counts_of_table_6_are_those_of_its_rows():
     rows = [row for row in rows_of("lever-table6", "throughput") if row["verdict"]]
     assert len(rows) == 4
     kept = [row["under other settings"].split(" of ") for row in rows if row["verdict"] == "reproduced"]
-    least, most, of = said("docs/papers/lever-1999.md", r'"reproduced" stays in (\d+) to (\d+) of the (\d+), of the best')
+    least, most, of = said(
+        "docs/papers/lever-1999.md", r'"reproduced" stays in (\d+) to (\d+) of the (\d+), of the best'
+    )
     assert (least, most) == (min(int(one) for one, _ in kept), max(int(one) for one, _ in kept))
     assert f"Of the {of:.0f} other settings {least:.0f} to {most:.0f} keep the word" in RESULTS
     assert all(rest.startswith(f"{of:.0f}: ") for _, rest in kept)
