@@ -61,6 +61,15 @@ static int unshare_table(void)
 	return 0;
 }
 
+/* Has current a table that nobody shares, and something in it? Of such a one files are got without
+ * a count (fdget()). */
+static bool has_own_table(void)
+{
+	struct fd first __free(fd) = fdget_raw(file_table_next(current->files, 0));
+
+	return first.file && !first.counted;
+}
+
 s64 sys_close_range(u32 first, u32 last, u32 flags)
 {
 	enum { CLOSE_RANGE_UNSHARE = 2, CLOSE_RANGE_CLOEXEC = 4 };
@@ -68,9 +77,7 @@ s64 sys_close_range(u32 first, u32 last, u32 flags)
 
 	if (first > last || (flags & ~(u32)(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC)))
 		return -EINVAL;
-	/* a table that is current's alone, with something in it, stays, with its locks */
-	if ((flags & CLOSE_RANGE_UNSHARE) &&
-	    !fd_peek_path(file_table_next(current->files, 0), &(struct path){NULL}))
+	if ((flags & CLOSE_RANGE_UNSHARE) && !has_own_table()) /* else its locks would go, too */
 		TRY(unshare_table());
 	for (; (fd = file_table_next(current->files, fd)) >= 0 && (u32)fd <= last; fd++)
 		if (flags & CLOSE_RANGE_CLOEXEC)

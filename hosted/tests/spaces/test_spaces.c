@@ -183,17 +183,17 @@ static void sequences(unsigned count, bool ext2)
 
 TEST(spaces_tmpfs)
 {
-	sequences(40, false);
+	sequences(100, false);
 }
 
 TEST(spaces_ext2)
 {
-	sequences(40, true);
+	sequences(100, true);
 }
 
 TEST(spaces_swap)
 {
 	with_swap = true;
-	sequences(40, true);
-	CHECK(swapped > test_scaled(400));
+	sequences(100, true);
+	CHECK(swapped > test_scaled(1000));
 }

@@ -147,8 +147,8 @@ static int make_empty(struct chainhash *t, const struct chainhash_options *optio
 
 static int open_writer(struct chainhash *t, int flags, const struct chainhash_options *options)
 {
-	int emptied = flags & (CHAINHASH_TRUNCATE | CHAINHASH_EXCLUSIVE);
-	int error = emptied == CHAINHASH_TRUNCATE ? -ENODATA : header_read(t);
+	bool emptied = (flags & CHAINHASH_TRUNCATE) && !(flags & CHAINHASH_EXCLUSIVE);
+	int error = emptied ? -ENODATA : header_read(t);
 
 	/* What we have made another may have opened, and been the writer of, before we could be. */
 	if ((flags & CHAINHASH_EXCLUSIVE) && error != -ENODATA && error != -EIO && error != -ENOMEM)
