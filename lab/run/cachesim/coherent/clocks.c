@@ -196,7 +196,7 @@ static uint64_t cost_of(const struct costs *costs, const struct mesi_result *res
 struct delay clocks_access(struct clocks *clocks, unsigned cpu, uint64_t physical,
 			   const struct mesi_result *result)
 {
-	uint64_t now = clocks->now[cpu], begin = now;
+	uint64_t now = clocks->now[cpu], begin = now, granted;
 	struct delay delay = {.cycles = cost_of(&clocks->costs, result)};
 
 	if (result->invalidated || result->was_alone) {
@@ -206,14 +206,14 @@ struct delay clocks_access(struct clocks *clocks, unsigned cpu, uint64_t physica
 		begin = timeline_take(&line->timeline, now, delay.cycles);
 		delay.for_line = begin - now;
 	}
-	if (result->upgraded || result->found > FOUND_SECOND) {
-		uint64_t granted = bus_take(clocks->bus, begin, clocks->costs.bus);
-
+	granted = begin;
+	if (result->upgraded || result->invalidated || result->found > FOUND_THIRD) {
+		granted = bus_take(clocks->bus, begin, clocks->costs.bus);
 		delay.for_bus = granted - begin;
-		/* Nobody waits for what is written back; but it takes the bus. */
-		for (unsigned i = 0; i < result->written_back; i++)
-			bus_take(clocks->bus, granted, clocks->costs.bus);
 	}
+	/* Nobody waits for what is written back; but it takes the bus. */
+	for (unsigned i = 0; i < result->written_back; i++)
+		bus_take(clocks->bus, granted, clocks->costs.bus);
 	delay.cycles += delay.for_line + delay.for_bus;
 	clocks->now[cpu] = now + delay.cycles;
 	return delay;
