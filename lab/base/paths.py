@@ -20,6 +20,13 @@ def output_folder() -> Path:
     return Path(os.path.abspath(chosen)) if chosen else TOP / "build" / "default"
 
 
+def made_folder(name: str) -> Path:
+    """Where what is made for all output folders is kept, under a digest of what it was made of: build/@name; where $CW_OUTPUT is
+    another place, in it."""
+    output = output_folder()
+    return (output.parent if output.parent == TOP / "build" else output) / name
+
+
 def cache_folder() -> Path:
     """What is downloaded and serves every checkout: $CW_CACHE, or chainwalk in the user's cache folder."""
     chosen = os.environ.get("CW_CACHE")

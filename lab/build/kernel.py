@@ -63,3 +63,8 @@ def config_file() -> Path:
 
 def kernel_image() -> Path:
     return output_folder() / "chainwalk.stripped"
+
+
+def symbols_file() -> Path:
+    """The same with its symbols and what debuggers want."""
+    return output_folder() / "chainwalk"

@@ -15,7 +15,7 @@ def fuzz(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The first one's seed.")] = 0,
     root: Annotated[str, typer.Option("--root", metavar="ext2|tmpfs", help="On this root alone.")] = "",
     smp: Smp = 1,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="Machines at once.")] = 2,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Machines at once.")] = 2,
     fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew, also where the same command was interrupted.")] = False,
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Write what differs, shrunk, to tests/fuzz/found.")] = True,
     without: Annotated[str, typer.Option("--without", metavar="A,B", help="Leave these operations out.")] = "",

@@ -75,13 +75,13 @@ def grade(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON in Gradescope's form (results.json).")] = False,
     whole_class: Annotated[bool, typer.Option("--class", help="SUBMISSION is a folder with a submission of each.")] = False,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="OUT.csv", help="With --class: where the points go.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="With --class: so many at a time; as many as CPUs without it.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=0, help="With --class: so many at a time; 0, or without it: as many as CPUs.")] = 0,
     boot: Annotated[bool, typer.Option("--boot/--no-boot", help="Build and boot the kernel with it, too. Lab 6 cannot do without.")] = True,
 ) -> None:  # fmt: skip
     """Grade what was handed in for a lab, by behaviour, in a sandbox (docs/lab/grading.md).
 
-    Status 0: it was graded, whatever the points; 125: the grader itself does not work, and says why. With --class the same
-    command goes on after Ctrl-C.
+    Status 0: it was graded, whatever the points; 125: the grader itself does not work, and says why; of a class, too, where it
+    failed at a submission. With --class the same command goes on after Ctrl-C.
     """
     from lab.build.setup import need_grader, need_lab
 
@@ -103,14 +103,18 @@ def grade(
     if key and seed is not None:
         raise LabError("--key has the streams of a course, --seed streams for practice: give one of them")
     seeds = keys.load(key) if key else keys.practice(1 if seed is None else seed)
-    if whole_class != (csv is not None) or (whole_class and as_json):
+    if whole_class != (csv is not None) or (whole_class and as_json) or (jobs and not whole_class):
         raise LabError("a class is graded by: ./cw grade LAB FOLDER --class --csv OUT.csv [--jobs N]")
     if not submission.exists() and not submission.is_symlink():
         raise LabError(f"{submission}: there is no such file")
     with booted.home():
         if csv is not None:
-            count = grade_class(lab, submission, seeds, csv, jobs or os.cpu_count() or 1, boot, say)
+            count, failed = grade_class(lab, submission, seeds, csv, jobs or os.cpu_count() or 1, boot, say)
             print(f"{csv}: {count} submissions of lab {lab.number}")
+            if failed:
+                raise LabError(
+                    f"the grader failed at {failed} of them, which have no points and a remark there; the same command tries again"
+                )
             return
         try:
             found = grade_one(lab, submission, seeds, boot)

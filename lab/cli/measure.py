@@ -77,11 +77,12 @@ def bench(
 
     Of native, --set gives a second kernel beside the one that is built by default: --set DENTRY_LOCK=bucket.
     """
+    of_machine = {"--package": machine.packages, "--add": machine.add, "--root": machine.root, "--defconfig": machine.defconfig,
+                  "--mem": machine.mem != "512M", "--timeout": machine.timeout != 1800}  # fmt: skip
     if what == "native":
         from lab.measure.native import bench_native
 
-        given = {"--against": against, "--job": job, "--package": machine.packages, "--add": machine.add, "--root": machine.root,
-                 "--defconfig": machine.defconfig, "--mem": machine.mem != "512M", "--timeout": machine.timeout != 1800}  # fmt: skip
+        given = {"--against": against, "--job": job, **of_machine}
         if none := [name for name, value in given.items() if value]:
             raise LabError(f"bench native has no machine, and nothing to do with {', '.join(none)}")
         bench_native(threads, machine.settings, rounds, ms, files, row or [], as_json)
@@ -100,6 +101,9 @@ def bench(
 
     if what != "boot":
         raise LabError(f"no benchmark '{what}'. There are: boot, native, and --against linux")
+    given = {**of_machine, "--set": machine.settings, "--job": job, "--row": row, "--json": as_json}
+    if none := [name for name, value in given.items() if value]:
+        raise LabError(f"bench boot is of the kernel as it is built by default: {', '.join(none)} would do nothing")
     bench_boot(rebuild)
 
 

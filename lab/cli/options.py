@@ -18,7 +18,7 @@ MACHINE = "kernel package image docs add settings defconfig cmdline cpu mem smp 
 
 Add = Annotated[list[str] | None, typer.Option("--add", metavar="HOSTPATH[:GUESTPATH]", help="Put a file or folder into the image; may be repeated. It belongs to the program's user (--user), and without GUESTPATH goes to that user's home.")]  # fmt: skip
 Package = Annotated[list[str] | None, typer.Option("--package", metavar="NAME[=VERSION]", help="A Debian package for the image, with all it depends on; may be repeated (docs/lab/packages.md).")]  # fmt: skip
-Image = Annotated[str, typer.Option("--image", metavar="NAME", help="A prepared image for a load of /bin/workload: base, files, sdm, programs (docs/lab/workloads.md, ./cw list IMAGE).")]  # fmt: skip
+Image = Annotated[str, typer.Option("--image", metavar="NAME", help="A prepared image for a load of /bin/workload: base, files, millions, sdm, programs (docs/lab/workloads.md, ./cw list IMAGE).")]  # fmt: skip
 Documents = Annotated[bool, typer.Option("--docs", help="With the packages' documentation, manual pages and translations.")]  # fmt: skip
 Kernel = Annotated[str, typer.Option("--kernel", metavar="chainwalk|linux[=VERSION]", help="linux: Debian's cloud kernel on the same image and machine (docs/lab/linux.md).")]  # fmt: skip
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A Kconfig setting for this run: BUFFER_HASH=steiner, HASH_WORD=32 ... (./cw list).")]  # fmt: skip
@@ -33,7 +33,7 @@ Smp = Annotated[int, typer.Option("--smp", metavar="N", help="Number of CPUs, 1 
 Root = Annotated[str, typer.Option("--root", metavar="ext2|tmpfs|ram", help="Root file system: ext2 on a virtio disk (default), tmpfs, or ext2 on a RAM disk (default with --icount).")]  # fmt: skip
 Disk = Annotated[Path | None, typer.Option("--disk", metavar="FILE", help="The disk /dev/vda, changed in place. With --root ext2 it is the root, made if it is not there.")]  # fmt: skip
 DiskModel = Annotated[str, typer.Option("--disk-model", metavar="none|fireball|cheetah|ssd", help="The RAM disk takes this disk's time (docs/lab/simulated/disk-model.md).")]  # fmt: skip
-CacheSim = Annotated[str, typer.Option("--cache-sim", metavar="PRESET|l1d=SIZE/WAYS/LINE,l2=...", help="Simulate a processor's memory caches: ppro, xeon-p2, current or sizes of yours (docs/lab/simulated/cache-simulation.md).")]  # fmt: skip
+CacheSim = Annotated[str, typer.Option("--cache-sim", metavar="PRESET|l1d=SIZE/WAYS/LINE,l2=...", help="Simulate a processor's memory caches: ppro, xeon-p2, xeon-mp, current or sizes of yours (docs/lab/simulated/cache-simulation.md); of several CPUs poweredge-6300, x440, current-16 (docs/lab/simulated/several-cpus.md).")]  # fmt: skip
 Icount = Annotated[
     bool,
     typer.Option(

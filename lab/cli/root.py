@@ -56,7 +56,8 @@ app.command("gdb", hidden=True)(run.gdb)
 def main() -> None:
     # Whatever ends us takes the machine along and leaves the terminal as it was.
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, signal.default_int_handler)
     arguments = sys.argv[1:]
     end = arguments.index("--") if "--" in arguments else len(arguments)  # what follows is the program's
     try:

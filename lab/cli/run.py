@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lab.base.files import make_room, write_whole
 from lab.base.paths import LabError
 from lab.cli.options import MACHINE, Cmdline, Mem, Smp, chosen_ext2, finish, with_machine
 
@@ -41,6 +42,10 @@ def run(
         machine, job=context.args, stats=counted.absolute() if counted else None,
         known=frozenset(known.read_text().split()) if known else None, strace=bool(strace), quiet=quiet, ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
     )  # fmt: skip
+    if stats:
+        make_room(stats, "--stats")
+    if strace not in ("", "-"):
+        make_room(Path(strace), "--strace")
     if result_file:
         from lab.run.result import run_with_result
 
@@ -50,7 +55,7 @@ def run(
     if stats:
         import json
 
-        stats.write_text(json.dumps(result.stats, indent=1, sort_keys=True) + "\n")
+        write_whole(stats, json.dumps(result.stats, indent=1, sort_keys=True) + "\n")
     if strace:
         from lab.compare.strace import write_trace
 

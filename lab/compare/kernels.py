@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
@@ -10,6 +9,7 @@ from lab.base.paths import LabError, output_folder
 from lab.run.listing import defconfigs
 from lab.run.machine import Result, run
 from lab.run.options import Options
+from lab.run.own_folder import own_folder
 
 
 def kernel_of(specification: str) -> dict[str, Any]:
@@ -38,20 +38,18 @@ def compare_kernels(
     timeout: float,
 ) -> int:
     kernels = [(name, kernel_of(name)) for name in (a, b)]
-    base = output_folder()
     results: list[Result] = []
     for name, kernel in kernels:
-        os.environ["CW_OUTPUT"] = str(base.parent / ("compare-" + re.sub(r"\W+", "_", name)))
         print(f"== {name}", flush=True)
         options = Options(
             job=job, packages=packages, add=add, mem=mem, root=root, icount=icount, timeout=timeout,
-            stats=base / "compare.json", quiet=True, **kernel,
+            stats=output_folder() / "compare.json", quiet=True, **kernel,
         )  # fmt: skip
-        result = run(options)
+        with own_folder("compare-" + re.sub(r"\W+", "_", name), alike=False):
+            result = run(options)
         if result.kind != "exit":
             raise LabError(f"{name}: {result.message}")
         results.append(result)
-    os.environ["CW_OUTPUT"] = str(base)
     for cache in caches_of([result.stats for result in results]):
         _print_cache(cache, [a, b], [result.stats.get(cache, {}) for result in results])
     if results[0].output != results[1].output:

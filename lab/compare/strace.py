@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.base.files import write_whole
 from lab.base.syscalls import Argument, Call, read_table
 from lab.compare.values import (
     BITS,
@@ -242,4 +243,4 @@ def write_trace(records: Iterable[tuple[str, Any]], target: str) -> None:
         sys.stderr.writelines(f"{line}\n" for line in lines(records))
     else:
         text = "".join(f"{event.pid:<5} {event.text}\n" for event in events(records))
-        Path(target).write_text(text, encoding="utf-8", errors="surrogateescape")
+        write_whole(Path(target), text)

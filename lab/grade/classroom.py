@@ -7,29 +7,47 @@ that it was made of. The same command goes on where it was interrupted, and grad
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import json
 import os
 import stat
-import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lab.base.paths import KERNEL_FOLDERS, TOP, LabError
+from lab.base.files import write_whole, written_whole
+from lab.base.paths import TOP, LabError
 from lab.course.keys import Seeds
 from lab.course.labs import Lab
 from lab.grade import sandbox, score
-from lab.grade.booted.kernel import StandIn, prepare
+from lab.grade.booted.kernel import FOR_CONFIG, SOURCES, StandIn, prepare
 from lab.grade.intake import LARGEST_ARCHIVE
 from lab.grade.one import grade
 from lab.grade.sandbox import Stopped
 
-Say = Callable[[str], None]
-Score = dict[str, Any]  # as gradescope() gives it
+GRADER = (
+    *(
+        "coursework",
+        "lab/grade",
+        "lab/course",
+        "lab/playground/streams",
+        "lab/record",
+        "lab/run",
+        "lab/guest",
+        "hosted/include",
+    ),
+    *SOURCES,
+    *FOR_CONFIG,
+)
 
+Say = Callable[[str], None]
+Score = dict[str, Any]  # as gradescope() or unknown() gives it
+
+# What one submission fails by all others would.
+FOR_ALL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 MOST_READ = 1000  # files of a submission whose bytes are looked at
 
 
@@ -46,8 +64,9 @@ def submissions(folder: Path) -> list[Path]:
     return found
 
 
-def grade_class(lab: Lab, folder: Path, seeds: Seeds, out: Path, jobs: int, boots: bool, say: Say) -> int:
-    """Grade all of @folder into the CSV @out: how many there are."""
+def grade_class(lab: Lab, folder: Path, seeds: Seeds, out: Path, jobs: int, boots: bool, say: Say) -> tuple[int, int]:
+    """Grade all of @folder into the CSV @out: how many there are, and at how many the grader failed, which have no points there.
+    LabError, OSError: it works for nobody, as on a full disk; what is known by then was kept."""
     there = submissions(folder)
     scores = out.with_name(f"{out.name}.scores")
     try:
@@ -71,21 +90,21 @@ def grade_class(lab: Lab, folder: Path, seeds: Seeds, out: Path, jobs: int, boot
             found = score.gradescope(grade(lab, path, seeds, boots))
         except (LabError, Stopped):
             raise
-        except (
-            Exception
-        ) as error:  # a fault of the grader's: told to the teacher, tried again next time; the class goes on
-            return score.gradescope(score.nothing(lab, f"THE GRADER FAILED: {error!r}", ""))
+        except Exception as error:  # told to the teacher, tried again next time; the class goes on
+            if isinstance(error, OSError) and error.errno in FOR_ALL:
+                raise
+            return score.unknown(lab, f"THE GRADER FAILED: {error!r}")
         _keep(scores, path, {"submission": path.name, "made_of": before, "score": found})
         return found
 
     try:
         _all_at(missing, one, jobs, known, say)
-    except (KeyboardInterrupt, LabError):
+    except (KeyboardInterrupt, LabError, OSError):
         kept = sum(found is not None for found in known.values())
         say(f"{kept} of {len(there)} are graded and kept; the same command goes on")
         raise
     write_csv(lab, out, [(path.name, found) for path, found in known.items() if found])
-    return len(there)
+    return len(there), sum(found["score"] is None for found in known.values() if found)
 
 
 def _all_at(
@@ -104,7 +123,8 @@ def _all_at(
                     path, found = running.pop(future), future.result()
                     known[path] = found
                     done += 1
-                    say(f"{done} of {len(missing)}: {path.name}: {found['score']:.2f}")
+                    points = "the grader failed" if found["score"] is None else f"{found['score']:.2f}"
+                    say(f"{done} of {len(missing)}: {path.name}: {points}")
         except BaseException:
             sandbox.stop_all()
             raise
@@ -112,16 +132,13 @@ def _all_at(
 
 def write_csv(lab: Lab, out: Path, rows: list[tuple[str, Score]]) -> None:
     """As a whole or not at all, whatever bytes names of files are made of."""
-    new = out.with_name(f".{out.name}.{os.getpid()}")
     try:
-        with new.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+        with written_whole(out) as new, new.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(score.columns(lab))
             for name, one in rows:
                 writer.writerow([_plain(cell) for cell in score.row(name, one)])
-        new.replace(out)
     except OSError as error:
-        new.unlink(missing_ok=True)
         raise LabError(f"{out}: {error.strerror}") from None
 
 
@@ -143,10 +160,7 @@ def _kept(scores: Path, path: Path, made_of: str) -> Score | None:
 
 
 def _keep(scores: Path, path: Path, found: dict[str, Any]) -> None:
-    place = _place(scores, path)
-    new = place.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-    new.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    new.replace(place)
+    write_whole(_place(scores, path), json.dumps(found, indent=1))
 
 
 def digest_of(path: Path, made_of: str) -> str:
@@ -171,18 +185,8 @@ def digest_of(path: Path, made_of: str) -> str:
 def grader_digest() -> str:
     """Of all that a score comes from besides the submission and the key."""
     digest = hashlib.sha256()
-    for folder in (
-        "coursework",
-        "lab/grade",
-        "lab/course",
-        "lab/playground/streams",
-        "lab/record",
-        "lab/run",
-        "lab/guest",
-        "hosted/include",
-        "user",
-        *KERNEL_FOLDERS,
-    ):
-        for path in sorted(path for path in (TOP / folder).rglob("*") if path.is_file() and path.suffix != ".pyc"):
-            digest.update(f"{path.relative_to(TOP)} ".encode() + hashlib.sha256(path.read_bytes()).digest())
+    for top in (TOP / name for name in GRADER):
+        for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            if path.is_file() and path.suffix != ".pyc":
+                digest.update(f"{path.relative_to(TOP)} ".encode() + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]

@@ -51,6 +51,12 @@ def nothing(lab: Lab, reason: str, streams: str) -> Score:
     return Score(lab.number, lab.name, lines, streams, reason)
 
 
+def unknown(lab: Lab, reason: str) -> dict[str, Any]:
+    """As gradescope(), where the grader failed for @reason: no points are known, which is not the same as none."""
+    tests = [{"score": None, "max_score": part.points, "output": ""} for part in lab.parts]
+    return {"score": None, "output": f"Lab {lab.number}: {lab.name}\n{reason}", "tests": tests}
+
+
 def text(one: Score) -> str:
     """For people."""
     out = [f"Lab {one.lab}: {one.title} ({one.streams})", ""]
@@ -80,10 +86,14 @@ def columns(lab: Lab) -> list[str]:
 
 
 def row(name: str, one: dict[str, Any]) -> list[str]:
-    """Of what gradescope() gave."""
+    """Of what gradescope() or unknown() gave."""
     remark = one["output"].partition("\n")[2]
-    said = [test["output"].strip() for test in one["tests"] if test["score"] < test["max_score"] and test["output"]]
+    said = [test["output"].strip() for test in one["tests"] if test["output"] and test["score"] < test["max_score"]]
     if not remark and not one["score"] and said:
         remark = said[0].splitlines()[0]  # it does not compile, most likely
-    points = [f"{test['score']:.2f}" for test in one["tests"]]
-    return [name, f"{one['score']:.2f}", str(sum(test["max_score"] for test in one["tests"])), *points, remark]
+    points = [_points(test["score"]) for test in one["tests"]]
+    return [name, _points(one["score"]), str(sum(test["max_score"] for test in one["tests"])), *points, remark]
+
+
+def _points(known: float | None) -> str:
+    return "" if known is None else f"{known:.2f}"

@@ -76,7 +76,7 @@ def kept(name: str, make) -> Path:
 
 
 def ext2_image(tree: Tree, options: Ext2 = Ext2()) -> Path:
-    """A file with @tree as an ext2 file system. Not to be written: take a copy (copy_sparse)."""
+    """A file with @tree as an ext2 file system. Not to be written: take a copy (lab/base/files.py)."""
     options = options.filled()
     return kept(f"tree-{tree.signature()}-{options.name()}.ext2", lambda path: make_ext2(tree, path, options))
 
@@ -248,22 +248,3 @@ def check(image: Path) -> tuple[bool, str]:
         ["e2fsck", "-fn", str(image)], env=_environment(), capture_output=True, text=True, check=False
     )
     return result.returncode == 0, result.stdout + result.stderr
-
-
-def copy_sparse(source: Path, target: Path) -> None:
-    """Copy a file and leave its holes out."""
-    with source.open("rb") as reader, target.open("wb") as writer:
-        size = os.fstat(reader.fileno()).st_size
-        os.ftruncate(writer.fileno(), size)
-        at = 0
-        while at < size:
-            try:
-                at = os.lseek(reader.fileno(), at, os.SEEK_DATA)
-            except OSError:
-                break
-            end = os.lseek(reader.fileno(), at, os.SEEK_HOLE)
-            while at < end:
-                done = os.copy_file_range(reader.fileno(), writer.fileno(), end - at, at, at)
-                if done == 0:
-                    return
-                at += done

@@ -25,6 +25,8 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from lab.base.files import write_whole
+
 TIME = 1_000_000_000
 TOP_FOLDERS = (
     "drivers arch include sound net fs documentation tools kernel lib crypto mm block security scripts samples virt init ipc usr"
@@ -116,12 +118,9 @@ def archive(entries: dict[str, bytes | None]) -> bytes:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Under its name when it is whole, and left alone where it is the same: it is made before each sweep."""
-    if path.exists() and path.read_bytes() == data:
-        return
-    new = path.with_name(f".{path.name}.new")
-    new.write_bytes(data)
-    new.replace(path)
+    """Left alone where it is the same: it is made before each sweep."""
+    if not path.exists() or path.read_bytes() != data:
+        write_whole(path, data)
 
 
 def main() -> None:

@@ -262,10 +262,15 @@ def base_tree(merged: bool = False) -> Tree:
     tree.text("/etc/hostname", "chainwalk\n")
     tree.text("/etc/os-release", 'NAME="Chainwalk"\nID=chainwalk\nPRETTY_NAME="Chainwalk"\n')
     for program in sorted((output_folder() / "user").glob("*")):
-        if program.name not in ("init", "linuxinit") and program.is_file() and os.access(program, os.X_OK):
+        if program.name not in ("init", "linuxinit") and program.is_file() and _has_source(program.name):
             tree.file(f"/usr/local/bin/{program.name}", program, 0o755)
     tree.link("/bin/workload", "/usr/local/bin/workload")
     return tree
+
+
+def _has_source(program: str) -> bool:
+    """What was built once of a source that is gone is in no image."""
+    return (TOP / "user" / f"{program}.c").exists() or (TOP / "user" / program).is_dir()
 
 
 __all__ = ["EPOCH", "Entry", "Tree", "applets", "base_tree", "find_busybox", "TOP"]

@@ -6,7 +6,9 @@ import errno
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
+from lab.base.files import written_whole
 from lab.base.paths import TOP, LabError
 from lab.kept import form
 from lab.kept.form import Kept, Place
@@ -79,15 +81,13 @@ def counted(cell: Cell) -> dict[str, object]:
 def write(experiment: str, kept: Iterable[Kept], place: Path | None = None) -> None:
     """The file of @experiment anew. What was there stays until all of the new one is on the disk."""
     path, kept = file_of(experiment, place), list(kept)
-    new = path.with_name(f".{path.name}.new")
     text = "".join(f"{line}\n" for line in form.lines(experiment, kept))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with new.open("w", encoding="utf-8") as file:
+        with written_whole(path) as new, new.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        new.replace(path)
         if not kept:
             path.unlink()
     except OSError as error:
@@ -96,31 +96,25 @@ def write(experiment: str, kept: Iterable[Kept], place: Path | None = None) -> N
             f"{shown(path)} cannot be written: {reason}. It is as it was, and so is what sweeps have recorded: make room,"
             " and give the same command again"
         ) from None
-    finally:
-        new.unlink(missing_ok=True)
 
 
-def places(experiment: Experiment) -> list[Place]:
-    """All that a full run of @experiment fills."""
-    return [
-        (kernel.name, variant.name, seed)
-        for kernel in experiment.kernel
+def places(experiment: Experiment) -> dict[Place, dict[str, Any]]:
+    """All that a full run of @experiment fills, with what its file asks for there (lab/sweep/plan.py)."""
+    return {
+        (kernel.name, variant.name, seed): asked_for(kernel, at_seed(experiment, variant, seed, full=True), seed)
+        for kernel in (one.at(True) for one in experiment.kernel)
         for variant in experiment.variants(full=True)
         for seed in experiment.seeds_at(full=True)
+    }
+
+
+def outdated(plan: dict[Place, dict[str, Any]], kept: dict[Place, Cell]) -> list[Place]:
+    """Of the places of @plan, those whose kept run was of other words than the experiment's file has by now."""
+    return [
+        place
+        for place, asked in plan.items()
+        if place in kept and any(kept[place].config.get(name) != value for name, value in asked.items())
     ]
-
-
-def outdated(experiment: Experiment, kept: dict[Place, Cell]) -> list[Place]:
-    """Of the places that @experiment asks for, those whose kept run was of other words than stand in its file by now."""
-    found = []
-    for kernel in (one.at(True) for one in experiment.kernel):
-        for variant in experiment.variants(full=True):
-            for seed in experiment.seeds_at(full=True):
-                place = (kernel.name, variant.name, seed)
-                asked = asked_for(kernel, at_seed(experiment, variant, seed, full=True), seed)
-                if place in kept and any(kept[place].config.get(name) != value for name, value in asked.items()):
-                    found.append(place)
-    return found
 
 
 class KeptResults:
@@ -131,7 +125,7 @@ class KeptResults:
         self.plan = {experiment.name: places(experiment) for experiment in experiments}
         cells(place)  # all of it is right, or nothing is shown
         self.kept = {name: read(name, place) for name in self.plan}
-        self.outdated = {one.name: outdated(one, self.kept[one.name]) for one in experiments}
+        self.outdated = {name: outdated(asked, self.kept[name]) for name, asked in self.plan.items()}
 
     def experiments(self) -> list[tuple[str, str]]:
         return [(name, FULL) for name, found in self.kept.items() if found]

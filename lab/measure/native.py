@@ -151,8 +151,10 @@ def measure(sides: Sequence[Side], threads: Sequence[int], rounds: int, ms: int,
                         cell = Cell(side.name, count, line["row"], line["place"])
                         figures.waits[cell] = {line["waited"]: round(line["waits"] / line["turns"], 6)}
         figures.rounds.append(at)
-        print(f"\rround {number + 1} of {rounds}", end="", file=sys.stderr, flush=True)
-    print("\r\033[K", end="", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print(f"\rround {number + 1} of {rounds}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
     return figures
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from lab.base.paths import LabError
 from lab.run.machine import Result, run
 from lab.run.options import Options
-from lab.run.stacks import Profile, profile_of
+from lab.run.stacks import Profile
 
 PERIOD_NS = 20_011  # on the average
 PERIOD_LEAST = 10_000  # as in arch/x86/profile/profile.c
@@ -28,7 +28,9 @@ def run_profiled(options: Options, period_ns: int = PERIOD_NS) -> tuple[Result, 
     result = run(options, sys.stdout.buffer)  # without input, which would come at the host's time
     if result.kind != "exit":
         return result, Profile(period_ns, 0)
-    return result, profile_of(result)
+    if result.profile is None:
+        raise LabError("the kernel sent no profile")
+    return result, result.profile
 
 
 def own_and_total(stacks: Counter[tuple[str, ...]]) -> tuple[Counter[str], Counter[str]]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.base.choose import load_choose
-from lab.base.paths import TOP, LabError, output_folder
+from lab.base.paths import TOP, LabError, made_folder
 from lab.build.setup import need_playground
 
 HERE = Path(__file__).parent / "wasm"
@@ -108,7 +108,7 @@ def digest() -> str:
 def built() -> Path:
     """The module's file, built unless it is there."""
     need_playground()
-    target = output_folder().parent / "playground" / f"{digest()}.wasm"
+    target = made_folder("playground") / f"{digest()}.wasm"
     target.parent.mkdir(parents=True, exist_ok=True)
     with (target.parent / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two commands at once: the second one waits and finds it

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from lab.base.choose import load_choose
-from lab.base.paths import TOP, LabError, output_folder
+from lab.base.paths import TOP, LabError, made_folder
 from lab.record.stream import REPORT, Operations, Stream
 
 SOURCE = TOP / "lab/record/replay.c"
@@ -104,7 +104,7 @@ def compiled(choice: Choice) -> Path:
     header = choose.header(choice.cache, choice.function).read_bytes()
     made_of = f"{_sources()} {choice.cache} {choice.word} {sorted(settings.items())}"
     digest = hashlib.sha256(made_of.encode() + header).hexdigest()[:16]
-    target = output_folder().parent / "replay" / f"{choice.cache}-{choice.function}-{digest}.so"
+    target = made_folder("replay") / f"{choice.cache}-{choice.function}-{digest}.so"
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from lab.base.paths import TOP, LabError, output_folder
+from lab.base.files import write_whole
+from lab.base.paths import TOP, LabError, made_folder
 from lab.record.engine import CC, FLAGS, LARGEST_BITS, OPERATION_BYTES, Choice, compile_all, compiled
 
 SOURCE = TOP / "lab/record/fileset.c"
@@ -31,6 +32,7 @@ OBJECT_BYTES = 48  # of the replay's, chained
 FILE_BYTES = 4 + NAME_BYTES + 1
 REFERENCE = "linux-2.6.5"
 FUNCTIONS = {"inode": (REFERENCE, "santos-first", "linux-2.6"), "dentry": (REFERENCE, "linux-2.6")}
+MOST_FILES = 49_000_000  # names have eight digits; with more an absent name could be one in the same folder
 FULL_FILES, FULL_BITS = 20_000_000, (24, 25)
 
 
@@ -78,7 +80,7 @@ def library() -> ctypes.CDLL:
     """The generator, compiled unless it is there."""
     made_of = b"".join(p.read_bytes() for p in (SOURCE, SOURCE.with_name("operation.h"), TOP / "core/random.h"))
     digest = hashlib.sha256(made_of + f"{CC} {FLAGS}".encode()).hexdigest()[:16]
-    target = output_folder().parent / "replay" / f"fileset-{digest}.so"
+    target = made_folder("replay") / f"fileset-{digest}.so"
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         new = target.with_suffix(".new")
@@ -242,8 +244,8 @@ def available_memory() -> int:
 
 
 def plan(files: int, bits: tuple[int, ...], operations: int, seeds: list[int], caches: list[str]) -> list[Cell]:
-    if not 1000 <= files <= 50_000_000:
-        raise LabError(f"--files {files}: 1000 to 50,000,000")
+    if not 1000 <= files <= MOST_FILES:
+        raise LabError(f"--files {files}: 1000 to {MOST_FILES:,}")
     if operations < 0:
         raise LabError(f"--operations {operations}: at least 0, which is as many as there are files")
     if not all(10 <= one <= LARGEST_BITS for one in bits):
@@ -255,7 +257,7 @@ def plan(files: int, bits: tuple[int, ...], operations: int, seeds: list[int], c
 
 def run_cells(cells: list[Cell], say: Callable[[str], None], progress: Callable[[str], None], again: bool = False) -> list[dict[str, Any]]:  # fmt: skip
     """All cells' rows; those that an earlier run has made are not made again."""
-    folder = output_folder().parent / "filesets"
+    folder = made_folder("filesets")
     folder.mkdir(parents=True, exist_ok=True)
     needed = max(cell.memory for cell in cells)
     todo = [cell for cell in cells if again or not kept_at(cell, folder).exists()]
@@ -272,8 +274,6 @@ def run_cells(cells: list[Cell], say: Callable[[str], None], progress: Callable[
         if cell in todo:
             begun = time.monotonic()
             found = run_cell(cell, lambda text, number=number: progress(f"{number + 1} of {len(cells)}: {text}"))  # type: ignore[misc]
-            new = path.with_suffix(".new")
-            new.write_text(json.dumps({"seconds": time.monotonic() - begun, "rows": found}))
-            new.replace(path)
+            write_whole(path, json.dumps({"seconds": time.monotonic() - begun, "rows": found}))
         rows += json.loads(path.read_text())["rows"]
     return rows

@@ -98,3 +98,16 @@ static inline u64 operation_expand(const struct columns *columns, u64 n, u64 *ca
 	operation_rows(out, i);
 	return i;
 }
+
+/*
+ * Behind hash/cache.h with a name hash: a component of a path as the kernel hashes it
+ * (fs/path/lockless/component.h), whole by a function that takes words as they come, by another
+ * only so much of it as shows that it is no name.
+ */
+#define LONGEST_HASHED 256 /* NAME_MAX + 1 */
+#if NAME_HASH_STREAMS
+#define hash_of_component(salt, name, length) name_hash((uintptr_t)(salt), name, length)
+#else
+#define hash_of_component(salt, name, length)                                                      \
+	name_hash((uintptr_t)(salt), name, min((u32)(length), (u32)LONGEST_HASHED))
+#endif

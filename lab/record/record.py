@@ -42,7 +42,7 @@ from lab.record.stream import (
 )
 from lab.run import machine
 from lab.run.options import Options, check_options, more_memory
-from lab.run.own_folder import configure_alike
+from lab.run.own_folder import own_folder
 from lab.run.qemu.given import qemu_version
 from lab.run.result import revision
 
@@ -71,25 +71,22 @@ def record(options: Options, path: Path, size: str, command: list[str], sink: Bi
     if options.kernel != "chainwalk":
         raise LabError("--kernel: what is recorded are the caches of Chainwalk's own kernel")
     check_options(options)
-    kernels = output_folder()
     settings = [one for one in options.settings if not one.startswith("RECORD_KEYS=")]
     if "HASH_STATS=n" in settings:
         raise LabError("--set HASH_STATS=n: a stream is kept with the kernel's own counters, which that leaves out")
-    runs = kernels / "runs"
+    runs = output_folder() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
-    os.environ["CW_OUTPUT"] = str(kernels.parent / "record")  # a kernel of its own: every file of it is another
-    try:
-        configure_alike(kernels, output_folder())
-        with tempfile.TemporaryDirectory(prefix="run-keys-", dir=runs) as folder:
-            memory = Path(folder) / "memory"
-            recording = replace(
-                options, memory=memory, mem=more_memory(options.mem, bytes_set_aside >> 20), settings=[*settings, "RECORD_KEYS=y"], build=True,
-                stats=Path(folder), cmdline=f"record={bytes_set_aside} {options.cmdline}".strip(),
-            )  # fmt: skip
-            result = _run(recording, sink)
-            stream = _take(memory, bytes_set_aside, result, options, command)
-    finally:
-        os.environ["CW_OUTPUT"] = str(kernels)
+    with (  # a kernel of its own: every file of it is another
+        own_folder("record"),
+        tempfile.TemporaryDirectory(prefix="run-keys-", dir=runs) as folder,
+    ):
+        memory = Path(folder) / "memory"
+        recording = replace(
+            options, memory=memory, mem=more_memory(options.mem, bytes_set_aside >> 20), settings=[*settings, "RECORD_KEYS=y"], build=True,
+            stats=Path(folder), cmdline=f"record={bytes_set_aside} {options.cmdline}".strip(),
+        )  # fmt: skip
+        result = _run(recording, sink)
+        stream = _take(memory, bytes_set_aside, result, options, command)
     write(stream, path)
     print(_summary(stream, path), file=sys.stderr)
     lost = stream.header["lost"]

@@ -177,7 +177,7 @@ static __always_inline u32 bucket_of(const struct operation *from, u64 *second, 
 {
 	*second = from->second;
 #ifdef REPLAY_DENTRY
-	*second = name_hash((uintptr_t)from->first, from->name, from->length);
+	*second = hash_of_component(from->first, from->name, from->length);
 #endif
 	return HASH(from->first, *second, bits);
 }

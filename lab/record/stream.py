@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from lab.base.files import written_whole
 from lab.base.paths import LabError
 
 MAGIC = b"CWKEYS\r\n"  # a transfer as text would change it
@@ -167,15 +167,11 @@ def _from_planes(data: memoryview, column: np.ndarray[Any, Any]) -> np.ndarray[A
 
 def write(stream: Stream, path: Path) -> None:
     """Write @path as a whole or not at all."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with new.open("wb") as file:
+        with written_whole(path) as new, new.open("wb") as file:
             _write(stream, file)
-        new.replace(path)
     except OSError as error:
         raise LabError(f"{path}: {error.strerror or error}") from None
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def _write(stream: Stream, file: BinaryIO) -> None:
@@ -254,7 +250,7 @@ def _read_head(file: BinaryIO) -> dict[str, Any]:
         raise Bad("the key stream is damaged: its header does not fit its checksum")
     try:
         header = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Bad(f"the key stream's header is not JSON ({error})") from None
     if not isinstance(header, dict):
         raise Bad("the key stream's header is no JSON object")
@@ -334,7 +330,8 @@ def _header_fault(header: dict[str, Any]) -> str:
             return f"is without the {cache} cache's number of objects or operations"
         if not (entry.get("bits") is None or (_is_count(entry["bits"]) and 1 <= entry["bits"] <= 31)):
             return f"has an impossible size of the {cache} cache's table"
-        if not (entry.get("report") is None or isinstance(entry["report"], dict)):
+        report = entry.get("report") or {}
+        if not isinstance(report, dict) or not isinstance(report.get("rule", ""), str):
             return f"has an impossible report of the {cache} cache"
     return ""
 

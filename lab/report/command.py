@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from lab.base.files import write_whole
 from lab.base.paths import LabError
 from lab.report.collect import Results, Section, collect
 from lab.report.sensitivity import sensitivities
@@ -146,9 +147,7 @@ def _write(path: Path, content: str | bytes, quiet: bool = False) -> None:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(path.name + ".new")
-        beside.write_bytes(data)
-        beside.replace(path)
+        write_whole(path, data)
     except OSError as error:
         raise LabError(f"{path} cannot be written: {error.strerror or error}") from None
     if not quiet:

@@ -14,16 +14,19 @@ failure of the machine, with a status of its own:
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import hashlib
 import os
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from lab.base.paths import LabError, output_folder
-from lab.build.kernel import build, build_lock, config_file, kernel_image
+from lab.build.kernel import build, build_lock, config_file, kernel_image, symbols_file
 from lab.guest import workloads
 from lab.guest.packages import add_packages, package_set
 from lab.guest.tree import Tree, base_tree
@@ -36,6 +39,7 @@ from lab.run.own_folder import lacks, own_folder
 from lab.run.qemu.command import qemu_command
 from lab.run.qemu.given import machine_sha256
 from lab.run.qemu.kvm import likely_cause
+from lab.run.stacks import Profile, read_profile
 
 PANIC, SILENCE, HANG, TIMEOUT, ERROR = 120, 121, 122, 124, 125
 QEMU_PANIC, QEMU_SHUTDOWN = 85, 33
@@ -52,7 +56,8 @@ class Result:
     output: bytes = b""
     seconds: float = 0.0
     config: str = ""  # of the kernel that ran, as .config lines; "" for Linux
-    image: Path | None = None  # and its file with symbols
+    kernel_sha256: str = ""  # of the image that was booted; "" for Linux
+    profile: Profile | None = None  # where it was found, of a run with job_profile
     cachesim: dict[str, Any] = field(default_factory=dict)  # what the memory-cache simulation counted
     machine: str = ""  # the hash of all that QEMU was given, where Options.known asks for it
 
@@ -99,13 +104,14 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
     recipe = workloads.find(options.image or "base")
     if options.packages or recipe.packages:
         package_set([*options.packages, *recipe.packages])  # may take a while: not under the lock
-    with tempfile.TemporaryDirectory(prefix="run-", dir=_short(runs)) as name:
-        folder = Path(name)
+    with _folder(_short(runs)) as folder:
         with build_lock():
             if options.build:
                 goals = ("user",) if options.linux else ()
                 build(tuple(options.settings), options.defconfig, options.quiet, goals)
             _take(options.linux.image if options.linux else kernel_image(), folder / "kernel")
+            if not options.linux and symbols_file().exists():  # the grader's kernels have none
+                _take(symbols_file(), folder / "symbols")
             config = "" if options.linux else config_file().read_text()
             tree = tree_of(options)
             line = kernel_command_line(options, tree)
@@ -125,7 +131,10 @@ def run(options: Options, sink: BinaryIO | None = None, source: BinaryIO | None 
         if options.accel == "kvm" and result.kind in ("silence", "hang", "timeout"):
             result.message = likely_cause(result.message)
         result.output, result.seconds, result.config, result.machine = output, seconds, config, machine
-        result.image = None if options.linux else kernel_image().with_name("chainwalk")
+        if not options.linux:
+            result.kernel_sha256 = hashlib.sha256((folder / "kernel").read_bytes()).hexdigest()
+        if result.kind == "exit" and isinstance(text := result.log.last("profile"), str):
+            result.profile = read_profile(text, folder / "symbols")
         return result
 
 
@@ -162,12 +171,31 @@ def _take(image: Path, target: Path) -> None:
         shutil.copyfile(image, target)
 
 
+@contextlib.contextmanager
+def _folder(runs: Path) -> Iterator[Path]:
+    """A folder for one run below @runs, which has the lock on it as long as it lasts."""
+    with tempfile.TemporaryDirectory(prefix="run-", dir=runs) as name, _locked(Path(name)):
+        yield Path(name)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """The lock on @folder, held. BlockingIOError where another holds it."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(opened)
+
+
 def _sweep(runs: Path) -> None:
-    """Remove what runs that were killed outright have left, after a day."""
+    """Remove what runs that were killed outright have left, after a day; not a run's that lasts so long."""
     for old in runs.glob("run-*"):
         with contextlib.suppress(OSError):
             if old.stat().st_mtime < time.time() - 86400:
-                shutil.rmtree(old, ignore_errors=True)
+                with _locked(old):
+                    shutil.rmtree(old, ignore_errors=True)
 
 
 def _short(folder: Path) -> Path:

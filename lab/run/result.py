@@ -6,7 +6,6 @@ kind `error`. It appears as a whole or not at all. docs/lab/experiments.md descr
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shlex
@@ -16,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from lab.base.files import make_room, write_whole
 from lab.base.paths import TOP, LabError
-from lab.build.kernel import kernel_image
 from lab.run.control import ControlLog
 from lab.run.machine import ERROR, Result, run
 from lab.run.options import Options, without_input
@@ -55,12 +54,6 @@ def host() -> str:
     return f"{name}, {os.cpu_count() or 1} CPUs"
 
 
-def kernel_sha256(result: Result) -> str:
-    """Of the image that was booted; "" for Linux, and where the build has gone."""
-    image = result.image and result.image.with_name(kernel_image().name)
-    return hashlib.sha256(image.read_bytes()).hexdigest() if image and image.exists() else ""
-
-
 def result_lines(output: str) -> list[dict[str, Any]]:
     """The results that a job printed: the console's lines that are JSON objects."""
     found = []
@@ -87,9 +80,7 @@ def run_with_result(
 ) -> Result:
     """lab.run.machine.run(), and what came of it written to @path. @command: the words behind ./cw, for the file."""
     options = replace(options, known=options.known or frozenset())
-    if not path.parent.is_dir():
-        raise LabError(f"--result {path}: there is no folder {path.parent}")
-    path.unlink(missing_ok=True)  # what is there afterwards is of this run
+    make_room(path, "--result")
     if options.icount:  # the run that repeats it is the same, whatever its standard input
         options, source = without_input(options), None
     try:
@@ -105,15 +96,15 @@ def summary(result: Result, command: list[str]) -> dict[str, Any]:
     """What the file holds. A result is `ok` when the machine ended well and the job's status was 0."""
     text = result.output.decode(errors="replace").replace("\r\n", "\n")
     stats = dict(result.stats)
-    if result.kind == "exit" and result.log.last("profile") is not None:
-        stats["profile"] = functions_of(result)
+    if result.profile:
+        stats["profile"] = functions_of(result.profile)
     status = "known" if result.kind == "known" else "ok" if result.kind == "exit" and result.status == 0 else "failed"
     return {
         "status": status, "kind": result.kind,
         "message": result.message, "exit": result.status, "results": result_lines(text), "stats": stats,
         "cachesim": result.cachesim, "virtual_ns": virtual_ns(result.log), "seconds": round(result.seconds, 3),
         "command": shlex.join(["./cw", *command]), "revision": revision(), "qemu": qemu_version(),
-        "config": result.config, "kernel_sha256": kernel_sha256(result), "machine_sha256": result.machine,
+        "config": result.config, "kernel_sha256": result.kernel_sha256, "machine_sha256": result.machine,
         "host": host(), "log": text,
     }  # fmt: skip
 
@@ -130,10 +121,7 @@ def failure(message: str, command: list[str]) -> dict[str, Any]:
 
 def write(path: Path, content: dict[str, Any]) -> None:
     """Write @content as a whole or not at all."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        new.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        new.replace(path)
+        write_whole(path, json.dumps(content, indent=1, sort_keys=True) + "\n")
     except OSError as error:
-        new.unlink(missing_ok=True)
         raise LabError(f"--result {path}: {error.strerror or error}") from None

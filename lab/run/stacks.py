@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.base.paths import LabError
-from lab.run.machine import Result
 
 IDLE = "sched_idle_loop"
 
@@ -108,17 +107,9 @@ def read_profile(text: str, image: Path) -> Profile:
     return profile
 
 
-def profile_of(result: Result) -> Profile:
-    text = result.log.last("profile")
-    if result.kind != "exit" or not isinstance(text, str):
-        raise LabError(f"there is no profile: {result.message}")
-    assert result.image is not None  # of Linux there is no such record
-    return read_profile(text, result.image)
-
-
-def functions_of(result: Result) -> dict[str, float]:
+def functions_of(profile: Profile) -> dict[str, float]:
     """The percentage of the kernel's samples that fell into each function, or into what it called."""
-    stacks = profile_of(result).kernel
+    stacks = profile.kernel
     total: Counter[str] = Counter()
     for stack, count in stacks.items():
         for name in {name.removesuffix(" (inlined)") for name in stack}:

@@ -28,7 +28,10 @@ from lab.base.paths import KERNEL_FOLDERS, TOP, LabError
 from lab.build.kernel import build, build_lock, config_file, kernel_image
 from lab.guest.tree import find_busybox
 
-SOURCES = (*KERNEL_FOLDERS, "user", "lab/build/make", "Makefile", "Kconfig")
+SOURCES = (
+    *(*KERNEL_FOLDERS, "user", "Makefile", "Kconfig"),
+    *("lab/build/make", "lab/build/link_order.py", "lab/build/configure.py", "lab/base/rooms.py"),  # which make runs
+)
 PROGRAM_SOURCES = ("user", "lab/build/make", "Makefile")
 # A library for programs of one's own, which is neither in a kernel nor in an image.
 NOT_BUILT = TOP / "user" / "chainhash"

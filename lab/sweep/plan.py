@@ -189,11 +189,9 @@ def at_seed(experiment: Experiment, variant: Variant, seed: int, full: bool) -> 
 
 
 def asked_for(kernel: Kernel, variant: Variant, seed: int) -> dict[str, Any]:
-    """Those parts of a cell's configuration that stand in the experiment's file, word for word; nothing is built for them."""
+    """Those parts of a cell's configuration that the experiment's file alone tells; nothing is built for them."""
     machine = kernel.machine(variant.machine)
-    asked = {"load": variant.run, **_in_words(machine)}
-    if variant.run[0] != "workload":  # to whose job words are added
-        asked["run"] = [filled(word, {**kernel.words, "seed": str(seed)}) for word in variant.run]
+    asked = {"load": variant.run, "run": _job(kernel, variant, seed), **_in_words(machine)}
     if machine.host:
         return asked | {"icount": False}
     return asked | {
@@ -203,24 +201,33 @@ def asked_for(kernel: Kernel, variant: Variant, seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _job(kernel: Kernel, variant: Variant, seed: int) -> list[str]:
+    """The words that run: the load's, with the kernel's words and the seed filled in. `workload` is told the seed even where
+    the load doesn't name it, and to keep its files (KEPT)."""
+    job = [filled(word, {**kernel.words, "seed": str(seed)}) for word in variant.run]
+    if job[0] != "workload":
+        return job
+    if "--seed" not in job:
+        job += ["--seed", str(seed)]
+    if job[1:2] and job[1] in KEPT and "--keep" not in job:
+        job.append("--keep")
+    return job
+
+
 def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Variant, seed: int) -> Planned:
     machine, workload = kernel.machine(variant.machine), variant.workload
     asked = asked_for(kernel, variant, seed)
-    job = [filled(word, {**kernel.words, "seed": str(seed)}) for word in variant.run]
+    job = asked["run"]
     measured = any(measure.of_result for measure in experiment.measure)
-    if job[0] == "workload" and "--seed" not in job:
-        job += ["--seed", str(seed)]
-    if job[0] == "workload" and job[1:2] and job[1] in KEPT and "--keep" not in job:
-        job.append("--keep")
     needs = list(workload.cases) if measured and workload.cases else [""] if measured or job[0] == "workload" else []
     added = {one: _digest_of_added(one) for one in workload.add}
     timeout = float(machine.timeout or 600)
     if machine.host:
-        return _planned_on_host(asked, seed, job, added, timeout, needs)
+        return _planned_on_host(asked, seed, added, timeout, needs)
     # Linux draws nothing from a seed: what differs from run to run is in the job's words, if anything.
     drawn, linux = (None, linux_kernel().version) if kernel.linux else (seed, "")
     config = {
-        **asked, "run": job, "seed": drawn, "sources": sources_digest(),
+        **asked, "seed": drawn, "sources": sources_digest(),
         "kernel_config": choice.config, "kernel_config_sha256": hashlib.sha256(choice.config.encode()).hexdigest(),
         "packages": package_versions(workload.packages, machine.image), "add": added,
         "qemu": qemu_version(), "tools": tools(), **({"linux": linux} if linux else {}),
@@ -234,18 +241,18 @@ def _planned(experiment: Experiment, kernel: Kernel, choice: Choice, variant: Va
 
 
 def _planned_on_host(
-    asked: dict[str, Any], seed: int, job: list[str], added: dict[str, str], timeout: float, needs: list[str]
+    asked: dict[str, Any], seed: int, added: dict[str, str], timeout: float, needs: list[str]
 ) -> Planned:
     """A cell without a machine: what determines it are its programs with their libraries, and this processor."""
     programs = tuple(_programs(added))
     loaded, described = _host_parts(programs, tuple(added.values()))
     config = {
         "defconfig": "", "settings": [], "sources": "", "kernel_config": "", "kernel_config_sha256": "", "cmdline": "",
-        **asked, "run": job, "seed": seed, "requested_packages": [], "packages": [], "add": added,
+        **asked, "seed": seed, "requested_packages": [], "packages": [], "add": added,
         "qemu": "", "tools": {"compiler": compiler()}, "processor": host(),
         **({"libraries": loaded} if loaded else {}), "system": described,
     }  # fmt: skip
-    return Planned(identity(config), config, None, [], job, timeout, needs)
+    return Planned(identity(config), config, None, [], asked["run"], timeout, needs)
 
 
 def _programs(added: Iterable[str]) -> list[Path]:

@@ -154,17 +154,6 @@ def test_cpio_is_what_busybox_reads(tmp_path):
     assert (back / "data/link").readlink().as_posix() == "deep/er/file"
 
 
-def test_sparse_copies_are_copies(tmp_path):
-    source = tmp_path / "a"
-    with source.open("wb") as out:
-        out.seek(1 << 20)
-        out.write(b"x" * 5000)
-        out.truncate(4 << 20)
-    image.copy_sparse(source, tmp_path / "b")
-    assert (tmp_path / "b").read_bytes() == source.read_bytes()
-    assert (tmp_path / "b").stat().st_blocks * 512 < 1 << 20
-
-
 def test_a_signature_follows_the_content(tmp_path):
     tree, other = Tree(), Tree()
     tree.text("/a", "1")

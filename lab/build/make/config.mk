@@ -15,7 +15,7 @@ HASH_FILES := $(sort $(wildcard $(foreach folder,any page buffer inode dentry sw
 # Which optional rooms are left out make has to know before it looks for sources: it makes this file first, then reads
 # it. Only where a kernel is wanted, since that configures, and sets Python up.
 ROOMS := $(GENERATED)/rooms.mk
-ifneq ($(filter all kernel run iso gdb $(O)/%,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter all kernel iso gdb $(O)/%,$(or $(MAKECMDGOALS),all)),)
 include $(ROOMS)
 endif
 
@@ -28,8 +28,9 @@ CONFIG_SET := $(strip $(foreach name,$(sort $(KCONFIG_NAMES)), \
 	$(if $(filter command line,$(origin $(name))),$(name)=$($(name)))) $(SET))
 DEFCONFIG ?=
 
-# One line that names everything the configuration depends on besides .config: rewritten when it changes.
-CONFIG_KEY := $(DEFCONFIG) | $(CONFIG_SET) | $(HASH_FILES)
+# One line that names everything the configuration depends on besides what .config says, and whether there is one: rewritten
+# when it changes.
+CONFIG_KEY := $(DEFCONFIG) | $(CONFIG_SET) | $(HASH_FILES) | $(wildcard $(O)/.config)
 $(shell mkdir -p $(GENERATED); \
 	[ "$$(cat $(O)/.config.key 2>/dev/null)" = "$(CONFIG_KEY)" ] || echo "$(CONFIG_KEY)" > $(O)/.config.key)
 

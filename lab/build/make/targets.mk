@@ -8,7 +8,7 @@ MINUTES ?= 60
 
 .PHONY: run test check mutants torture iso gdb lines docs book diagrams lint format clean distclean
 
-run: $(PYTHON_READY) kernel user
+run: setup # the demo builds, as ./cw run does: nobody else does in the same folder meanwhile
 	@CW_OUTPUT=$(O) CW_SETTINGS="$(CONFIG_SET)" CW_DEFCONFIG=$(DEFCONFIG) $(PYTHON) -m lab demo --mem $(MEM) --smp $(SMP) --cmdline "$(CMDLINE)"
 
 test: setup-test test-kernels

@@ -6,6 +6,7 @@ import json
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
+from lab.base.files import write_whole
 from lab.base.paths import LabError, output_folder
 from lab.check.fuzz.both import LEFT_OUT, Outcome, Work, linux_differs, privileged, run_here, run_on_linux
 from lab.check.fuzz.differences import Failure, differing
@@ -43,7 +44,7 @@ class Campaign:
 
     def save(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps(self.state))
+        write_whole(self.path, json.dumps(self.state))
 
     def say(self, text: str) -> None:
         print(text, flush=True)

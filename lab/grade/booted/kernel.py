@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from threading import Lock
 
 from lab.base.paths import TOP, output_folder
 from lab.build.kernel import build, build_lock, config_file
@@ -21,8 +19,6 @@ SOURCES = ("Makefile", "Kconfig", "configs", "boot", "core", "arch", "hash", "mm
 FOR_CONFIG = ("lab/__init__.py", "lab/base")  # what configuring asks for besides: not in the sandbox
 NOT_NEEDED = ("runs", "images", "user", ".lock", "chainwalk*", "*.map", "tree-*")  # of what was built
 HOME = "/chainwalk"  # the source tree in the sandbox
-
-BASE_LOCK = Lock()
 
 
 @dataclass(frozen=True)
@@ -60,31 +56,41 @@ class StandIn:
         return output_folder() if self.tree == TOP else self.tree / "build"
 
 
+_prepared: dict[StandIn, str] = {}  # what was built for it, as _key() says it
+
+
 def prepare(stand_in: StandIn) -> None:
     """Build the kernel of which each submission gets a copy, unless it is up to date. In judge.home()."""
-    with BASE_LOCK:
-        _prepare_once(stand_in, str(output_folder()))
-
-
-@cache
-def _prepare_once(stand_in: StandIn, folder: str) -> None:
     with build_lock():
-        if stand_in.tree == TOP:
-            build(stand_in.settings, quiet=True, goals=("kernel", "user"))
-            return
+        _prepare(stand_in)
+
+
+def _prepare(stand_in: StandIn) -> None:
+    """The same in build_lock(): once a process, and again where another has built in the same folder for another lab."""
+    if _prepared.get(stand_in) == _key(stand_in.out):
+        return
+    if stand_in.tree == TOP:
+        build(stand_in.settings, quiet=True, goals=("kernel", "user"))
+    else:
         _lay_out(stand_in)
         build(stand_in.settings, quiet=True, goals=("kernel",), copy=stand_in.tree)
         build(_settings_there(), quiet=True, goals=("user",))
         if not config_file().exists():  # of which the machine's command line asks for the kernel's own
             shutil.copy2(stand_in.out / "effective.config", config_file())
+    _prepared[stand_in] = _key(stand_in.out)
+
+
+def _key(out: Path) -> str:
+    """What the kernel in @out was configured by; "": there is none."""
+    try:
+        return f"{out} {(out / '.config.key').read_text()}"
+    except OSError:
+        return ""
 
 
 def _settings_there() -> tuple[str, ...]:
     """Of the kernel that the output folder has, for another lab: it is not to be configured anew for the programs beside it."""
-    try:
-        return tuple((output_folder() / ".config.key").read_text().split("|")[1].split())
-    except (OSError, IndexError):
-        return ()
+    return tuple("".join(_key(output_folder()).split("|")[1:2]).split())
 
 
 def _lay_out(stand_in: StandIn) -> None:
@@ -111,9 +117,9 @@ def copy_of_tree(folder: Path, stand_in: StandIn) -> Path:
 
 def build_with(folder: Path, stand_in: StandIn, text: bytes, called: str) -> str:
     """The kernel with @text in the place of the file that @stand_in is, as @folder/out: what went wrong, or "". To who handed it in the file is @called."""
-    prepare(stand_in)
     out = folder / "out"
     with build_lock():
+        _prepare(stand_in)
         source = copy_of_tree(folder, stand_in)
         _copy(stand_in.out, out, NOT_NEEDED)
     (source / stand_in.replaces).write_bytes(text)  # newer than all that was built

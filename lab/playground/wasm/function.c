@@ -6,13 +6,14 @@
  * which it is. All take the same words, so that one loop can call any of them.
  */
 #include "hash/cache.h"
+#include "lab/record/operation.h"
 
 #define EXPORTED __attribute__((visibility("default"), used))
 
 #if defined(FUNCTION_NAME)
 EXPORTED u32 FUNCTION(u64 salt, const char *name, u32 length)
 {
-	return name_hash(salt, name, length);
+	return hash_of_component(salt, name, length);
 }
 #else
 EXPORTED u32 FUNCTION(u64 first, u64 second, u32 bits)

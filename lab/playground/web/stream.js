@@ -9,12 +9,33 @@
 export const CACHES = ["page", "buffer", "inode", "dentry", "swap", "path"];
 export const FIND = 0, INSERT = 1, REMOVE = 2, LOOK = 3, REPORT = 5, FOUND = 8;
 const DENTRY = 3;
-const BLOCK_HEAD = 36, VERSIONS = 3;
+const HEAD = 20, BLOCK_HEAD = 36, VERSIONS = 3;
 
 /* All of @bytes decompressed, zlib's format. */
 async function inflated(bytes) {
 	const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
 	return new Uint8Array(await new Response(plain).arrayBuffer());
+}
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+	for (let bit = 0; bit < 8; bit++) byte = (byte >>> 1) ^ (byte & 1 ? 0xedb88320 : 0);
+	return byte;
+});
+
+/* zlib's CRC-32 of @parts, one behind the other. */
+function crc32(...parts) {
+	let crc = 0xffffffff;
+	for (const part of parts) for (const byte of part) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ byte) & 255];
+	return ~crc >>> 0;
+}
+
+/* Of a head of @size bytes at @at, which ends in the checksum of it and the @length bytes behind it: these. Throws where they do not fit. */
+function checked(bytes, at, size, length) {
+	const data = bytes.subarray(at + size, at + size + length);
+	if (data.length < length) throw new Error("The key stream is cut: its end is missing.");
+	const said = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at + size - 4, true);
+	if (crc32(bytes.subarray(at, at + size - 4), data) !== said) throw new Error("The key stream is damaged: it does not fit its checksum.");
+	return data;
 }
 
 const hasObject = (kind) => (kind & FOUND) !== 0 || (kind & 7) === INSERT || (kind & 7) === REMOVE;
@@ -111,19 +132,22 @@ export async function readStream(bytes) {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const magic = String.fromCharCode(...bytes.subarray(0, 8));
 	if (magic !== "CWKEYS\r\n") throw new Error("This is no key stream: ./cw record makes one.");
-	if (!(view.getUint32(8, true) <= VERSIONS)) throw new Error("This key stream is of another version.");
+	if (bytes.length < HEAD) throw new Error("The key stream is cut: its end is missing.");
+	const version = view.getUint32(8, true);
+	if (version < 1 || version > VERSIONS) throw new Error("This key stream is of another version.");
 	const size = view.getUint32(12, true);
-	const header = JSON.parse(new TextDecoder().decode(bytes.subarray(20, 20 + size)));
+	const header = JSON.parse(new TextDecoder().decode(checked(bytes, 0, HEAD, size)));
 	const caches = CACHES.map(emptyCache);
-	for (let at = 20 + size; ; ) {
+	for (let at = HEAD + size, number = 0; ; number++) {
 		if (at + BLOCK_HEAD > bytes.length) throw new Error("The key stream is cut: its end is missing.");
 		const mark = String.fromCharCode(...bytes.subarray(at, at + 4));
-		if (mark === "CWKE") break;
-		if (mark !== "CWKB") throw new Error("The key stream is damaged.");
+		if ((mark !== "CWKB" && mark !== "CWKE") || view.getUint32(at + 4, true) !== number) throw new Error("The key stream is damaged.");
 		const counts = [8, 12, 16, 20].map((offset) => view.getUint32(at + offset, true));
-		const data = view.getUint32(at + 28, true);
-		sortOut(await inflated(bytes.subarray(at + BLOCK_HEAD, at + BLOCK_HEAD + data)), counts, caches);
-		at += BLOCK_HEAD + data;
+		const data = checked(bytes, at, BLOCK_HEAD, view.getUint32(at + 28, true));
+		at += BLOCK_HEAD + data.length;
+		if (mark === "CWKE" && at !== bytes.length) throw new Error("Something stands behind the key stream's end.");
+		if (mark === "CWKE") break;
+		sortOut(await inflated(data), counts, caches);
 	}
 	const there = CACHES.filter((name) => header.caches[name]?.operations);
 	const sorted = there.map((name) => [name, packed(name, caches[CACHES.indexOf(name)], header.caches[name])]);

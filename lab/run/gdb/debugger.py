@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from lab.base.paths import TOP, LabError, output_folder
-from lab.build.kernel import build, build_lock
+from lab.build.kernel import build, build_lock, symbols_file
 from lab.guest.tree import base_tree
 from lab.run.cmdline import kernel_command_line
 from lab.run.options import Options, check_options
@@ -31,7 +31,7 @@ def debug() -> int:
         folder = Path(name)
         with build_lock():
             build()
-            shutil.copyfile(output_folder() / "chainwalk", folder / "kernel")
+            shutil.copyfile(symbols_file(), folder / "kernel")
             tree = base_tree()
             line = kernel_command_line(options, tree)
             command = qemu_command(options, folder, line, tree)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lab.base.files import copy_sparse
 from lab.base.paths import LabError
 from lab.guest import workloads
-from lab.guest.image import copy_sparse, cpio_image, ext2_image
+from lab.guest.image import cpio_image, ext2_image
 from lab.guest.tree import Tree
 from lab.run import linux
 from lab.run.options import BESIDE_DISK, Options, megabytes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from lab.base.paths import TOP, LabError, output_folder
@@ -13,6 +14,7 @@ INTERFACE = TOP / "lab/run/qemu/plugin.h"
 INSTRUCTION = INTERFACE.with_name("instruction.h")  # for those of the plugins that look at instructions
 
 
+@cache
 def interface_version() -> int:
     """The plugin interface's, of the QEMU that is there."""
     said = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True).stdout
@@ -22,9 +24,9 @@ def interface_version() -> int:
 
 
 def plugin(*sources: Path) -> Path:
-    """The plugin of the first of @sources, and of other .c files among them, built if it is not there or older than one
-    of them."""
-    target = output_folder() / f"{sources[0].stem}.so"
+    """The plugin of the first of @sources, and of other .c files among them, built if there is none for this QEMU's interface
+    or it is older than one of them."""
+    target = output_folder() / f"{sources[0].stem}-{interface_version()}.so"
     if target.exists() and target.stat().st_mtime >= max(source.stat().st_mtime for source in (*sources, INTERFACE)):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

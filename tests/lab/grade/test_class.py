@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import signal
@@ -53,7 +54,7 @@ def graded(folder, out, jobs=2, said=None):
 
 def test_everybody_gets_a_row(class_folder, tmp_path, impatient):
     out, said = tmp_path / "out.csv", []
-    assert graded(class_folder, out, said=said) == 5
+    assert graded(class_folder, out, said=said) == (5, 0)
     found = rows(out)
     assert {name: float(row["points"]) for name, row in found.items()} == {"ada.h": 90, "ben": 15, "cyd.h": 0, "dan.zip": 0, "'=eve.h": 0}  # fmt: skip
     assert (
@@ -110,12 +111,24 @@ def test_a_fault_of_the_grader_is_told_and_the_class_goes_on(class_folder, tmp_p
 
     monkeypatch.setattr(classroom, "grade", breaks)
     out = tmp_path / "out.csv"
-    graded(class_folder, out)
+    assert graded(class_folder, out) == (len(rows(out)), 1)
     assert "THE GRADER FAILED: ZeroDivisionError('planted')" in rows(out)["ben"]["remark"]
+    assert rows(out)["ben"]["points"] == "", "not known, which is not 0"
     assert rows(out)["ada.h"]["points"] == "90.00"
     monkeypatch.undo()
     graded(class_folder, out)
     assert rows(out)["ben"]["points"] == "15.00"
+
+
+def test_a_full_disk_ends_the_class(class_folder, tmp_path, monkeypatch, impatient):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(classroom, "grade", full)
+    monkeypatch.setattr(classroom.sandbox, "stop_all", lambda: None)  # which would be for good
+    with pytest.raises(OSError, match="No space left"):
+        graded(class_folder, tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_a_name_can_be_any_bytes(tmp_path, impatient, cw):
@@ -124,7 +137,7 @@ def test_a_name_can_be_any_bytes(tmp_path, impatient, cw):
     odd = Path(os.fsdecode(os.fsencode(folder) + b"/bad\xffname.h"))
     odd.symlink_to("/etc/passwd")
     (folder / "good.h").write_text(RIGHT["folded"])
-    assert graded(folder, out) == 2
+    assert graded(folder, out) == (2, 0)
     found = rows(out)
     assert found["good.h"]["points"] == "90.00" and found["bad\\udcffname.h"]["points"] == "0.00"
     alone = cw("grade", "1", odd)

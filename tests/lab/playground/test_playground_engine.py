@@ -143,4 +143,6 @@ BAD = """([cut, change]) => {
 def test_what_is_no_stream_is_refused(opened):
     said = [opened.evaluate(BAD, [None, 0]), opened.evaluate(BAD, [None, 8]), opened.evaluate(BAD, [100_000, None])]
     assert "no key stream" in said[0] and "another version" in said[1] and said[2] != "read", json.dumps(said)
+    header, block = opened.evaluate(BAD, [None, 100]), opened.evaluate(BAD, [None, 50_000])
+    assert "does not fit its checksum" in header and "does not fit its checksum" in block, json.dumps([header, block])
     assert opened.evaluate(BAD, [None, None]) == "read"

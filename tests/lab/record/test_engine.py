@@ -39,7 +39,7 @@ class Compiler:
 def compiler(monkeypatch, tmp_path) -> Compiler:
     found = Compiler()
     monkeypatch.setattr(engine, "subprocess", found)
-    monkeypatch.setattr(engine, "output_folder", lambda: tmp_path / "default")
+    monkeypatch.setattr(engine, "made_folder", lambda name: tmp_path / name)
     return found
 
 

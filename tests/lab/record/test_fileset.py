@@ -40,7 +40,7 @@ def cell_of(cache: str, layout=ROW, files: int = SOME, seed: int = 1, bits=(11, 
 
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
-    monkeypatch.setattr(fileset, "output_folder", lambda: tmp_path / "default")
+    monkeypatch.setattr(fileset, "made_folder", lambda name: tmp_path / name)
     return tmp_path
 
 

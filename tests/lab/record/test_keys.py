@@ -23,7 +23,7 @@ TREES = (
     "cp -r /etc /root/a && mv /root/a /root/b && ls -lR /root /no 2>&1 | wc -l; for i in 1 2 3 4 5 6 7 8; do"
     " mkdir -p /root/d$i/sub && echo $i > /root/d$i/a_name_that_is_longer_than_any_word_of_a_machine_$i; done;"
     " for f in /root/b/*; do ln $f $f.too; done; find / -xdev | wc -l; rm -r /root/b/[a-h]* /root/d1 /root/d2; sync;"
-    " echo 3 > /proc/sys/vm/drop_caches; find / -xdev | wc -l; ls -lR /root"
+    " echo 3 > /proc/sys/vm/drop_caches; find / -xdev | wc -l; [ -e /root/$(printf %0300d 0) ] || ls -lR /root"  # no name is so long
 )
 CONTENTS = (
     "dd if=/dev/zero of=/root/x bs=4096 count=700 2>/dev/null; for i in 1 2 3; do dd if=/root/x bs=65536 2>/dev/null | wc -c; done;"

@@ -15,7 +15,7 @@ ROOTS = ("lab.cli.run", "lab.measure.host")
 CHANGE_NO_RUN = {
     "lab": "its table of packages",
     "lab.base": "paths, errors, lists of what the sources have: those belong to every identity",
-    "lab.build": "make's command and the configuration; make's own files and the configuration are in the identity",
+    "lab.build": "make's command; what make reads and runs, and the configuration, are in the identity",
     "lab.cli": "an option's word for a machine's; what it comes to, lab.run.options, is in the identity",
     "lab.compare": "./cw run --strace, which no cell has",
     "lab.guest.iso": "./cw iso",
