@@ -53,9 +53,10 @@ static bool next_entry(const char **at, const char *end, struct cpio_entry *entr
 static int make_regular(const struct cpio_entry *entry)
 {
 	struct io io = {.base = (void *)entry->data, .length = entry->size};
-	struct file *file = TRY_PTR(filp_open(entry->name, O_WRONLY | O_CREAT, 0600));
+	u32 flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK; /* it may be there */
+	struct file *file = TRY_PTR(filp_open(entry->name, flags, 0600));
+	ssize_t written = S_ISREG(file->inode->mode) ? 1 : -EEXIST;
 	loff_t position = 0;
-	ssize_t written = 1;
 
 	while (io.length && written > 0)
 		written = vfs_write(file, &io, &position);
@@ -77,7 +78,7 @@ static int make_other(const struct cpio_entry *entry)
 
 	memcpy(target, entry->data, entry->size);
 	TRY(path_lookup(AT_FDCWD, entry->name, LOOKUP_EXCLUSIVE, &new, &path));
-	if (new.made || S_ISDIR(entry->mode))
+	if (new.made || (S_ISDIR(entry->mode) && S_ISDIR(path.dentry->inode->mode)))
 		return 0;
 	return -EEXIST;
 }

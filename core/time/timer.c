@@ -24,9 +24,24 @@ static void set_alarm(const struct timer_list *list)
 	arch_timer_set(list->first ? list->first->deadline_ns : ~0ULL); /* ~0: none */
 }
 
+/* @timer is on @list from now on. */
+static void queue(struct timer_list *list, struct timer *timer, u64 deadline_ns)
+{
+	struct timer **at = &list->first;
+
+	lockdep_assert_held(&list->lock);
+	timer->deadline_ns = deadline_ns;
+	timer->cpu = (int)(list - lists);
+	while (*at && (*at)->deadline_ns <= deadline_ns)
+		at = &(*at)->next;
+	timer->next = *at;
+	*at = timer;
+}
+
 /* Off its list, if it is on one; then this CPU is not woken for it: one that idles rests. Is its
- * callback running on another CPU? On our own only we can be the callback. */
-static bool detach(struct timer *timer)
+ * callback running on another CPU? Then it is queued there for @again_ns (0: not), so that it is
+ * never anywhere but where it runs. On our own only we can be the callback. */
+static bool detach(struct timer *timer, u64 again_ns)
 {
 	int cpu = READ_ONCE(timer->cpu); /* another thread may start it elsewhere */
 
@@ -42,32 +57,27 @@ static bool detach(struct timer *timer)
 			break;
 		}
 	}
-	return cpu != (int)cpu_id() && lists[cpu].running == timer;
+	bool runs = cpu != (int)cpu_id() && lists[cpu].running == timer;
+	if (runs && again_ns)
+		queue(&lists[cpu], timer, again_ns); /* the alarm is set behind the callback */
+	return runs;
 }
 
 void timer_start(struct timer *timer, u64 deadline_ns)
 {
 	struct timer_list *list = &lists[cpu_id()];
-	struct timer **at = &list->first;
 
-	detach(timer);
+	if (detach(timer, deadline_ns))
+		return;
 	guard(spinlock_irqsave, &list->lock);
-	timer->deadline_ns = deadline_ns;
-	timer->cpu = (int)cpu_id();
-	while (*at && (*at)->deadline_ns <= deadline_ns)
-		at = &(*at)->next;
-	timer->next = *at;
-	*at = timer;
+	queue(list, timer, deadline_ns);
 	if (list->first == timer)
 		arch_timer_set(deadline_ns);
 }
 
 void timer_cancel(struct timer *timer)
 {
-	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) /* it may run where it was before, too */
-		while (cpu != cpu_id() && READ_ONCE(lists[cpu].running) == timer)
-			cpu_relax();
-	while (detach(timer)) /* the callback may start it again */
+	while (detach(timer, 0)) /* the callback may start it again */
 		cpu_relax();
 }
 

@@ -41,7 +41,7 @@ static int move_part(struct block_device *device, u64 block, size_t offset, size
 }
 
 /* A block is copied to memory of our own on its way to the program and from there: nobody keeps a
- * reference to a buffer across a copy that may fault (buffer.h). */
+ * reference to a buffer across a copy that may fault (buffer.h). Others may move the position. */
 static ssize_t move(struct file *file, struct io *io, loff_t *position, enum block_operation what)
 {
 	bool write = what == BLOCK_WRITE;
@@ -49,26 +49,27 @@ static ssize_t move(struct file *file, struct io *io, loff_t *position, enum blo
 
 	guard(read, &device->size_lock);
 	size_t size = device->block_size;
-	loff_t start = *position, end = (loff_t)(device->sectors * SECTOR_SIZE);
+	loff_t start = *position, at = start, end = (loff_t)(device->sectors * SECTOR_SIZE);
 	char *copy __free(kfree) = TRY_PTR(kmalloc(size, GFP_KERNEL));
 	int error = write && io->length && start >= end ? -ENOSPC : 0;
 
-	while (io->length && *position < end && !error && !fatal_signal_pending(current)) {
-		size_t offset = (size_t)*position & (size - 1);
+	while (io->length && at < end && !error && !fatal_signal_pending(current)) {
+		size_t offset = (size_t)at & (size - 1);
 		size_t n = min(size - offset, io->length);
 
-		n = min_t(size_t, n, (size_t)(end - *position));
+		n = min_t(size_t, n, (size_t)(end - at));
 		error = write && io_get(io, copy, n) < n ? -EFAULT :
-			move_part(device, (u64)*position / size, offset, n, copy, what);
+			move_part(device, (u64)at / size, offset, n, copy, what);
 		if (!error && !write && io_put(io, copy, n) < n)
 			error = -EFAULT;
 		if (!error)
-			*position += (loff_t)n;
+			at += (loff_t)n;
 		cond_resched();
 	}
 	if (write)
 		balance_dirty();
-	return *position > start ? *position - start : error;
+	*position = at;
+	return at > start ? at - start : error;
 }
 
 static ssize_t block_file_read(struct file *file, struct io *io, loff_t *position)

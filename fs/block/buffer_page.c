@@ -151,6 +151,7 @@ int block_write_page(struct inode *inode, struct page *page)
 		error = dirty_all(inode, page);
 
 	if (unlikely(error == -ENOMEM)) { /* not lost: the next write-back tries again */
+		atomic_inc(&inode->data.postponed);
 		set_bit(PG_dirty_all, &page->flags);
 		set_page_dirty(page);
 	} else if (unlikely(error)) {

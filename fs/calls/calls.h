@@ -17,6 +17,10 @@ static __always_inline int at_lookup(int flags, int more)
 	return (flags & LOOKUP_EMPTY) | (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW);
 }
 
+/* read_write.c: one read or write (@mode: FMODE_READ, FMODE_WRITE) of the @count pieces at @from,
+ * at *@offset, or, if @offset is NULL, at the file's own position. As readv(2), preadv(2). */
+s64 transfer_vector(int number, const void __user *from, u64 count, loff_t *offset, u32 mode);
+
 #define OPEN_FLAGS                                                                                 \
 	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |      \
 	 O_DSYNC | O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME |       \

@@ -93,7 +93,9 @@ s64 sys_ioctl(int number, u32 command, u64 argument)
 		return fd_set_flags(number, command == FIOCLEX ? FD_CLOEXEC : 0);
 	case FIONBIO:
 		TRY(get_user(on, (int *)argument));
-		file->flags = (file->flags & ~(u32)O_NONBLOCK) | (on ? O_NONBLOCK : 0);
+		/* while others may set the other flags */
+		__atomic_fetch_and(&file->flags, ~(u32)O_NONBLOCK, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&file->flags, on ? O_NONBLOCK : 0, __ATOMIC_RELAXED);
 		return 0;
 	case FIONREAD:
 		if (!S_ISREG(file->inode->mode))

@@ -103,31 +103,3 @@ s64 sys_pipe(int *fds)
 {
 	return sys_pipe2(fds, 0);
 }
-
-/* To the newer ones an offset of -1 is the file's own position, to these an error as below it. */
-static loff_t given_offset(loff_t offset)
-{
-	if (offset < 0)
-		return -2;
-	return offset;
-}
-
-s64 sys_readv(int fd, const void *vector, u64 n)
-{
-	return sys_preadv2(fd, vector, n, -1, 0, 0);
-}
-
-s64 sys_writev(int fd, const void *vector, u64 n)
-{
-	return sys_pwritev2(fd, vector, n, -1, 0, 0);
-}
-
-s64 sys_preadv(int fd, const void *vector, u64 n, loff_t offset)
-{
-	return sys_preadv2(fd, vector, n, given_offset(offset), 0, 0);
-}
-
-s64 sys_pwritev(int fd, const void *vector, u64 n, loff_t offset)
-{
-	return sys_pwritev2(fd, vector, n, given_offset(offset), 0, 0);
-}

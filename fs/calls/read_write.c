@@ -46,21 +46,16 @@ s64 sys_pwrite64(int fd, const void *buffer, size_t count, loff_t offset)
 
 /* ---- the calls with vectors ------------------------------------------------------------------ */
 
-/* No flag is known; @offset -1 is the file's own position. One read or write of all the pieces. */
-static s64 transfer_vector(int number, const void __user *from, u64 count, loff_t offset, u32 flags,
-			   transfer_function function)
+s64 transfer_vector(int number, const void __user *from, u64 count, loff_t *offset, u32 mode)
 {
-	bool positioned = offset != -1;
-	u32 mode = function == vfs_read ? FMODE_READ : FMODE_WRITE;
+	transfer_function function = mode == FMODE_READ ? vfs_read : vfs_write;
 
-	if (flags)
-		return -EOPNOTSUPP;
-	if (offset < -1)
+	if (offset && *offset < 0)
 		return -EINVAL;
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 	if (count > IOV_MAX)
 		return -EINVAL;
-	if (positioned && !fd.file->fop->seekable)
+	if (offset && !fd.file->fop->seekable)
 		return -ESPIPE;
 	struct iovec *vector __free(kfree) = TRY_PTR(kmalloc(count * sizeof(*vector), GFP_KERNEL));
 	size_t length = (size_t)TRY(get_vector(vector, from, count));
@@ -70,20 +65,20 @@ static s64 transfer_vector(int number, const void __user *from, u64 count, loff_
 		return -EBADF;
 	if (!length)
 		return 0;
-	if (positioned)
-		return function(fd.file, &io, &offset);
+	if (offset)
+		return function(fd.file, &io, offset);
 	struct file *locked __free(position) = file_lock_position(fd.file);
 	return function(fd.file, &io, &fd.file->position);
 }
 
-s64 sys_preadv2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
+s64 sys_readv(int fd, const void *vector, u64 count)
 {
-	return transfer_vector(fd, vector, count, offset, flags, vfs_read);
+	return transfer_vector(fd, vector, count, NULL, FMODE_READ);
 }
 
-s64 sys_pwritev2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
+s64 sys_writev(int fd, const void *vector, u64 count)
 {
-	return transfer_vector(fd, vector, count, offset, flags, vfs_write);
+	return transfer_vector(fd, vector, count, NULL, FMODE_WRITE);
 }
 
 /* ---- seeking --------------------------------------------------------------------------------- */
@@ -149,9 +144,9 @@ s64 sys_fadvise64(int number, loff_t offset, loff_t length, int advice)
 	enum { NOREUSE = 5 }; /* the last */
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 
-	if (!fd.file->fop->seekable)
+	if (S_ISFIFO(fd.file->inode->mode))
 		return -ESPIPE;
-	if (offset < 0 || length < 0 || (u32)advice > NOREUSE)
+	if (length < 0 || (u32)advice > NOREUSE)
 		return -EINVAL;
 	return 0;
 }
@@ -197,7 +192,7 @@ s64 sys_sendfile(int out_number, int in_number, loff_t *offset, size_t count)
 		return -EBADF;
 	if (offset && !in.file->fop->seekable)
 		return -ESPIPE;
-	if (from < 0 || (u64)from + count > ~0ULL >> 1)
+	if (from < 0 || (s64)count < 0 || (s64)((u64)from + count) < 0)
 		return -EINVAL;
 	if (!out.file || !(out.file->mode & FMODE_WRITE))
 		return -EBADF;

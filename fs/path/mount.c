@@ -190,7 +190,7 @@ void mount_free(struct mount *mount)
 	call_rcu(&mount->rcu, free_by_rcu);
 }
 
-DEFINE_FREE(mntput, struct mount *, mntput(*variable))
+DEFINE_FREE(mntput, struct mount *, if (*variable) mntput(*variable))
 
 struct mount *mount_make(struct filesystem *type, struct block_device *device, unsigned flags,
 			 const char *device_name, const char *options)
@@ -247,36 +247,52 @@ static int attach(struct mount *mount, const struct path *where)
 	return 0;
 }
 
-/* Who walks comes to a mount under mount_lock. */
+/* mount_mutex held: @mount leaves its place, *@where. The caller lets that go, and the tree's
+ * reference of @mount; or it is -EBUSY. Who walks comes to a mount under mount_lock. */
+static int take_off(struct mount *mount, unsigned flags, struct path *where)
+{
+	lockdep_assert_held(&mount_mutex);
+	percpu_ref_gather(&mount->references);
+	guard(every_cpu, &mount_locks[0]);
+	if (!(flags & MNT_DETACH) && percpu_ref_count(&mount->references) > 2) {
+		percpu_ref_spread(&mount->references);
+		return -EBUSY;
+	}
+	*where = (struct path){mount->parent, mount->mountpoint};
+	list_del_init(&mount->link);
+	mount->parent = mount;
+	mount->mountpoint = NULL;
+	return 0;
+}
+
+/* A mount that is on @top, or on one that is, has none on itself, and leaves; false: none is. */
+static bool take_off_leaf(const struct mount *top)
+{
+	struct mount *leaf __free(mntput) = NULL;
+	struct path where __free(path) = {0};
+
+	guard(mutex, &mount_mutex);
+	for (struct mount *on = find_mount(top, NULL); on; on = find_mount(on, NULL))
+		leaf = on;
+	return leaf && !take_off(leaf, MNT_DETACH, &where);
+}
+
+/* First @top, with which all that is mounted on it is out of reach. */
 int mount_detach(struct mount *top, unsigned flags)
 {
-	struct mount *mount, *child;
+	struct path where __free(path) = {0};
 
-	do {
-		struct path where __free(path) = {0};
-
-		mount = top;
-		{
-			guard(mutex, &mount_mutex);
-			if (!(flags & MNT_NAMESPACE) && !is_attached(top))
-				return -EINVAL;
-			while ((child = find_mount(mount, NULL)) != NULL && (flags & MNT_DETACH))
-				mount = child;
-			if (top->parent == top || child)
-				return -EBUSY;
-			percpu_ref_gather(&mount->references);
-			guard(every_cpu, &mount_locks[0]);
-			if (!(flags & MNT_DETACH) && percpu_ref_count(&mount->references) > 2) {
-				percpu_ref_spread(&mount->references);
-				return -EBUSY;
-			}
-			where = (struct path){mount->parent, mount->mountpoint};
-			list_del_init(&mount->link);
-			mount->parent = mount;
-			mount->mountpoint = NULL;
-		}
-		mntput(mount);
-	} while (mount != top);
+	{
+		guard(mutex, &mount_mutex);
+		if (!(flags & MNT_NAMESPACE) && !is_attached(top))
+			return -EINVAL;
+		if (top->parent == top || (!(flags & MNT_DETACH) && find_mount(top, NULL)))
+			return -EBUSY;
+		TRY(take_off(top, flags, &where));
+	}
+	while (take_off_leaf(top))
+		;
+	mntput(top);
 	return 0;
 }
 

@@ -110,7 +110,7 @@ static noinline void walk_release(struct walk *walk)
 	while (walk->links) {
 		struct held_link *link = &walk->held[--walk->links];
 		kfree(link->text);
-		dput(link->dentry);
+		path_put(&link->path);
 	}
 	if (walk->root.mount)
 		path_put(&walk->root);
@@ -143,6 +143,7 @@ static int walk_jump(struct walk *walk, struct inode *inode)
 	struct path place;
 
 	TRY(inode->op->jump_link(inode, &place));
+	walk->jumps++;
 	path_put(&walk->path);
 	walk->path = place;
 	return may_step(walk, STEPPED_BY_LINK);
@@ -157,8 +158,10 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 	struct inode *inode = link->inode;
 	const char *text = inode->link;
 	char *copy = NULL;
-	int error = walk->links < MAXSYMLINKS ? may_step(walk, STEP_THROUGH_LINK) : -ELOOP;
+	int error = may_step(walk, STEP_THROUGH_LINK);
 
+	if (walk->links + walk->jumps == MAXSYMLINKS)
+		error = -ELOOP;
 	if (error)
 		text = ERR_PTR(error);
 	else if (inode->op->jump_link)
@@ -170,7 +173,7 @@ static noinline const char *follow_link(struct walk *walk, struct dentry *link)
 		return text;
 	}
 	touch_inode_atime(inode, walk->path.mount);
-	walk->held[walk->links++] = (struct held_link){link, copy};
+	walk->held[walk->links++] = (struct held_link){{mntget(walk->path.mount), link}, copy};
 	if (!*text)
 		return ERR_PTR(-ENOENT);
 	if (*text != '/')
@@ -371,7 +374,7 @@ static __always_inline void walk_prepare(struct walk *walk, unsigned flags,
 	walk->root.mount = NULL;
 	walk->flags = flags;
 	walk->directory = false;
-	walk->depth = walk->links = 0;
+	walk->depth = walk->links = walk->jumps = 0;
 	walk->create = create;
 	walk->last = last;
 }

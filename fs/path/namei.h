@@ -60,8 +60,8 @@ int descriptor_path(int number, unsigned flags, struct path *path);
 /* ---- a walk itself: for namei.c, and for fs/openat2, which limits where some may go ---------- */
 
 struct held_link {
-	struct dentry *dentry; /* referenced: keeps the inode, and so a fast link's text */
-	char *text;	       /* from get_link(), or NULL */
+	struct path path; /* referenced: keeps its mount, and its inode with a fast link's text */
+	char *text;	  /* from get_link(), or NULL */
 };
 
 #ifdef CONFIG_OPENAT2
@@ -79,7 +79,8 @@ struct walk {
 	struct path path; /* referenced */
 	struct path root; /* referenced; mount NULL: not yet needed */
 	unsigned depth;	  /* of rest */
-	unsigned links;	  /* held; also the count for ELOOP */
+	unsigned links;	  /* held; with @jumps also the count for ELOOP */
+	unsigned jumps;	  /* through links that are no text */
 	struct new_name *create; /* what to make if the last component is not there, or NULL */
 	struct last *last;	 /* where to leave it, if only its directory is wanted, or NULL */
 #ifdef CONFIG_OPENAT2

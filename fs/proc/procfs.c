@@ -167,7 +167,7 @@ static int proc_iterate(struct file *file, struct dir_context *context)
 			return 0;
 		context->position = i + 3;
 	}
-	if (!dir.node->next)
+	if (!dir.node->next || context->position > (loff_t)(~0u >> 1))
 		return 0;
 	context->position = max(context->position, (loff_t)NUMBERS);
 	while ((number = dir.node->next(dir.pid, (int)(context->position - NUMBERS))) >= 0) {

@@ -278,7 +278,7 @@ static __always_inline ssize_t write_page(struct inode *inode, struct io *io, lo
 		current->pagefault_disabled = false;
 		if (unlikely(moved < n) && !page_uptodate(page)) {
 			if (!page->buffers) /* else write_end zeroes the new ones, and only those */
-				memset(to + moved, 0, n - moved);
+				memset(to, 0, n);
 			io_retreat(io, moved);
 			moved = 0;
 		}

@@ -76,8 +76,9 @@ void queue_event(struct inotify *inotify, int wd, u32 mask, u32 cookie, const ch
 		 u32 length)
 {
 	u32 bytes = sizeof(struct event) + length;
+	/* without reclaim, which may end the last use of a watched directory, and come here */
 	struct event *event =
-		may_wait(inotify, bytes) ? kmalloc(bytes, GFP_KERNEL | GFP_NOWARN) : NULL;
+		may_wait(inotify, bytes) ? kmalloc(bytes, GFP_ATOMIC | GFP_NOWARN) : NULL;
 
 	if (event) {
 		atomic_add(bytes, &waiting);

@@ -98,13 +98,12 @@ static void listen(struct dentry *dentry)
 			inode_change_flags(child->inode, I_NOTIFY, 0);
 }
 
-/* Its number, -ENOSPC, -ENOMEM. watches_mutex held. */
-static int new_watch(struct inotify *inotify, struct inode *inode, u32 mask)
+/* @watch, which is taken over, becomes one: its number, -ENOSPC. watches_mutex held. */
+static int new_watch(struct watch *watch, struct inotify *inotify, struct inode *inode, u32 mask)
 {
 	lockdep_assert_held(&watches_mutex);
 	if (too_many_watches(inotify) || inotify->last_wd == 0x7fffffff)
 		return -ENOSPC;
-	struct watch *watch = TRY_PTR(kmalloc(sizeof(*watch), GFP_KERNEL));
 	*watch = (struct watch){
 		.inode = inode,
 		.inotify = inotify,
@@ -123,12 +122,16 @@ int watch_set(struct inotify *inotify, struct dentry *dentry, u32 mask)
 	u32 kept = mask & (IN_ALL_EVENTS | IN_ONESHOT | IN_EXCL_UNLINK);
 	struct inode *inode = dentry->inode;
 
+	/* before the mutex, which reclaim may need as well (queue_event()) */
+	struct watch *fresh __free(kfree) = TRY_PTR(kmalloc(sizeof(*fresh), GFP_KERNEL));
+
 	guard(read, &inode->lock);
 	guard(mutex, &watches_mutex);
 	struct watch *watch = find_watch(inotify, inode);
 	if (!watch) {
-		int wd = TRY(new_watch(inotify, inode, kept));
+		int wd = TRY(new_watch(fresh, inotify, inode, kept));
 
+		fresh = NULL;
 		listen(dentry);
 		return wd;
 	}

@@ -144,6 +144,8 @@ s64 sys_futex(u32 *address, int operation, u32 value, const void *timeout, u32 *
 	s64 result;
 	u32 now;
 
+	if (operation & FUTEX_CLOCK_REALTIME && (operation & FUTEX_COMMAND) != FUTEX_WAIT_BITSET)
+		return -ENOSYS;
 	switch (operation & FUTEX_COMMAND) {
 	case FUTEX_WAIT:
 		TRY(get_deadline(timeout, &deadline));
@@ -162,7 +164,7 @@ s64 sys_futex(u32 *address, int operation, u32 value, const void *timeout, u32 *
 		__attribute__((fallthrough));
 	case FUTEX_WAKE_BITSET:
 		TRY(make_key(address, operation, &key));
-		return value3 ? wake(&key, max(value, 1u), value3, NULL, 0) : -EINVAL;
+		return value3 ? wake(&key, (u32)max((int)value, 1), value3, NULL, 0) : -EINVAL;
 	case FUTEX_REQUEUE:
 	case FUTEX_CMP_REQUEUE:
 		if ((int)(u64)timeout < 0 || (int)value < 0)

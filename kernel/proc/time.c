@@ -261,24 +261,28 @@ static bool there_is_timer(int which)
 	return which == ITIMER_REAL || (which > ITIMER_REAL && which < ITIMERS && sched_tick_hook);
 }
 
-static struct interval_timer read_timer(int which)
+/* process_lock held. */
+static struct interval_timer read_timer(const struct process *process, int which)
 {
-	struct interval_timer timer = current->process->timers[which];
+	struct interval_timer timer = process->timers[which];
 
+	lockdep_assert_held(&process_lock);
 	if (which == ITIMER_REAL && timer.left_ns) /* due, not yet sent: 0 would say "off" */
 		timer.left_ns = max(time_left(timer.left_ns), NSEC_PER_USEC);
 	return timer;
 }
 
-/* One that is off may expire yet, and then does nothing. */
-static void set_timer(struct process *process, int which, u64 ns, u64 interval)
+/* How it was. One that is off may expire yet, and then does nothing. */
+static struct interval_timer set_timer(struct process *process, int which, u64 ns, u64 interval)
 {
 	if (which == ITIMER_REAL && ns)
 		ns += ktime_ns();
 	guard(spinlock_irq, &process_lock);
+	struct interval_timer old = read_timer(process, which);
 	process->timers[which] = (struct interval_timer){ns, interval};
 	if (which == ITIMER_REAL && ns)
 		timer_start(&process->real_timer, ns);
+	return old;
 }
 
 void itimer_cancel(struct process *process)
@@ -289,16 +293,22 @@ void itimer_cancel(struct process *process)
 	timer_cancel(&process->real_timer);
 }
 
+static int put_timer(void *to, const struct interval_timer *timer)
+{
+	const struct timeval64 value[2] = {ns_to_timeval(timer->interval_ns),
+					   ns_to_timeval(timer->left_ns)};
+
+	return write_user(to, value, sizeof(value));
+}
+
 s64 sys_getitimer(int which, void *to)
 {
 	if (!there_is_timer(which))
 		return -EINVAL;
-
-	struct interval_timer timer = read_timer(which);
-	const struct timeval64 value[2] = {ns_to_timeval(timer.interval_ns),
-					   ns_to_timeval(timer.left_ns)};
-
-	return write_user(to, value, sizeof(value));
+	spin_lock_irq(&process_lock);
+	struct interval_timer timer = read_timer(current->process, which);
+	spin_unlock_irq(&process_lock);
+	return put_timer(to, &timer);
 }
 
 static int timeval_to_ns(const struct timeval64 *time, u64 *ns)
@@ -319,19 +329,15 @@ s64 sys_setitimer(int which, const void *from, void *old)
 		return -EINVAL;
 	TRY(timeval_to_ns(&value[0], &interval));
 	TRY(timeval_to_ns(&value[1], &ns));
-	if (old)
-		TRY(sys_getitimer(which, old));
-	set_timer(current->process, which, ns, ns || which != ITIMER_REAL ? interval : 0);
-	return 0;
+	struct interval_timer before = set_timer(current->process, which, ns,
+						 ns || which != ITIMER_REAL ? interval : 0);
+	return old ? put_timer(old, &before) : 0;
 }
 
 s64 sys_alarm(u32 seconds)
 {
-	u64 left = read_timer(ITIMER_REAL).left_ns;
+	u64 left = set_timer(current->process, ITIMER_REAL, seconds * NSEC_PER_SEC, 0).left_ns;
 
-	set_timer(current->process, ITIMER_REAL, seconds * NSEC_PER_SEC, 0);
 	/* Rounded, but never down to 0, which means that none was set. */
-	if (!left)
-		return 0;
-	return (s64)max((left + NSEC_PER_SEC / 2) / NSEC_PER_SEC, 1ULL);
+	return left ? (s64)max((left + NSEC_PER_SEC / 2) / NSEC_PER_SEC, 1ULL) : 0;
 }

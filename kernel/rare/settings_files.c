@@ -1,6 +1,6 @@
 /*
- * settings_files.c - what few programs ask /proc/sys: kernel/random, which has UUIDs and tells how
- * much chance there is; how much there may be of what else.
+ * settings_files.c - what few programs ask /proc: of /proc/sys kernel/random, which has UUIDs and
+ * tells how much chance there is, and how much there may be of what else; loadavg.
  */
 #include <arch/time.h>
 
@@ -82,9 +82,52 @@ static const struct proc_node fs_nodes[] = {
 	{NULL},
 };
 
+/* ---- how busy the CPUs were ------------------------------------------------------------------ */
+
+#define LOAD_PERIOD_NS (5 * NSEC_PER_SEC)
+
+static struct timer load_timer;
+static u64 loads[3]; /* << 16 */
+
+static unsigned count_runnable(void)
+{
+	struct cpu_info sum = {0};
+
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
+		add_cpu_info(&sum, cpu);
+	return sum.runnable;
+}
+
+/* Exponential decay over 1, 5 and 15 minutes, sampled every 5 seconds: factors exp(-5 s/60 s) ...
+ * << 16. */
+static void sample_load(void *unused)
+{
+	static const u64 decay[3] = {60296, 64453, 65173};
+	u64 runnable = count_runnable();
+
+	for (int i = 0; i < 3; i++)
+		loads[i] = (loads[i] * decay[i] >> 16) + runnable * (65536 - decay[i]);
+	timer_start(&load_timer, load_timer.deadline_ns + LOAD_PERIOD_NS);
+}
+
+static void loadavg_show(struct text *out, const struct proc_entry *entry)
+{
+	for (int i = 0; i < 3; i++)
+		text_printf(out, "%llu.%02llu ", loads[i] >> 16, (loads[i] & 0xffff) * 100 >> 16);
+	text_printf(out, "%u/%u %d\n", count_runnable(), task_count, last_pid);
+}
+
+static const struct proc_node load_nodes[] = {
+	{"loadavg", PROC_FILE, .show = loadavg_show},
+	{NULL},
+};
+
 static void settings_files_start(void)
 {
 	proc_register_kernel(kernel_nodes);
 	proc_register_fs(fs_nodes);
+	proc_register(load_nodes);
+	timer_init(&load_timer, sample_load, NULL);
+	timer_start(&load_timer, ktime_ns() + LOAD_PERIOD_NS);
 }
 ROOM_START(settings_files_start);

@@ -1,7 +1,8 @@
 /*
  * small_calls.c - calls of a few lines: clock_settime(2), clock_getres(2), get_robust_list(2),
- * rt_sigpending(2), close_range(2).
+ * rt_sigpending(2), getrlimit(2), setrlimit(2), close_range(2), preadv(2) and its like.
  */
+#include "fs/calls/calls.h"
 #include "kernel/proc/process.h"
 
 s64 sys_clock_settime(int clock, const void *time)
@@ -49,6 +50,24 @@ s64 sys_rt_sigpending(u64 *set, size_t set_size)
 	return write_user(set, &pending, set_size);
 }
 
+/* ---- limits, as old libraries ask ------------------------------------------------------------ */
+
+s64 sys_getrlimit(u32 kind, void *limit)
+{
+	if (!limit && kind < RLIMIT_COUNT)
+		return -EFAULT;
+	return sys_prlimit64(0, kind, NULL, limit);
+}
+
+s64 sys_setrlimit(u32 kind, const void *limit)
+{
+	if (!limit)
+		return -EFAULT;
+	return sys_prlimit64(0, kind, limit, NULL);
+}
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
 /* Current has a table of its own from now on: 0 or -ENOMEM. */
 static int unshare_table(void)
 {
@@ -85,4 +104,35 @@ s64 sys_close_range(u32 first, u32 last, u32 flags)
 		else
 			fd_close(fd);
 	return 0;
+}
+
+/* ---- several pieces at a place --------------------------------------------------------------- */
+
+s64 sys_preadv(int fd, const void *vector, u64 count, loff_t offset)
+{
+	return transfer_vector(fd, vector, count, &offset, FMODE_READ);
+}
+
+s64 sys_pwritev(int fd, const void *vector, u64 count, loff_t offset)
+{
+	return transfer_vector(fd, vector, count, &offset, FMODE_WRITE);
+}
+
+/* No flag is known; an @offset of -1 is the file's own position. */
+static s64 transfer_flagged(int fd, const void *vector, u64 count, loff_t offset, u32 flags,
+			    u32 mode)
+{
+	if (flags)
+		return -EOPNOTSUPP;
+	return transfer_vector(fd, vector, count, offset == -1 ? NULL : &offset, mode);
+}
+
+s64 sys_preadv2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
+{
+	return transfer_flagged(fd, vector, count, offset, flags, FMODE_READ);
+}
+
+s64 sys_pwritev2(int fd, const void *vector, u64 count, loff_t offset, loff_t unused, u32 flags)
+{
+	return transfer_flagged(fd, vector, count, offset, flags, FMODE_WRITE);
 }

@@ -6,8 +6,8 @@
  * area is marked (VM_LOCKED) before it is touched, and swap leaves it alone.
  *
  * Limits: pages of a file may be dropped and read in again; MCL_FUTURE: what is mapped later comes
- * when it is touched. Without SWAP only what one call asks for counts for RLIMIT_MEMLOCK; with it,
- * what is locked again counts twice in that call.
+ * when it is touched, and above RLIMIT_MEMLOCK is ENOMEM. Without SWAP only what one call asks for
+ * counts for that; with it, what is locked again counts twice in that call.
  */
 #include "kernel/proc/process.h"
 #include "mm/swap/swap.h"
@@ -15,6 +15,13 @@
 enum { MCL_CURRENT = 1, MCL_FUTURE = 2, MCL_ONFAULT = 4, MLOCK_ONFAULT = 1 };
 
 #ifdef CONFIG_SWAP
+
+/* RLIMIT_MEMLOCK, for areas that grow or come later. */
+static void set_most(u64 pages)
+{
+	guard(write, &current->mm->lock);
+	current->mm->locks_most = pages;
+}
 
 static u64 locked_pages(void)
 {
@@ -40,20 +47,20 @@ static void set_future(bool locked)
 #define locked_pages() 0ULL
 #define set_locked(start, end, locking) 0
 #define set_future(locked) ((void)0)
+#define set_most(pages) ((void)(pages))
 
 #endif
 
 /* May the process have @pages locked? 0, -EPERM (it may lock nothing), -ENOMEM. */
 static int may_lock(u64 pages)
 {
-	u64 limit = current_limit(RLIMIT_MEMLOCK);
+	u64 limit = capable(current->cred) ? ~0ULL : current_limit(RLIMIT_MEMLOCK);
 
-	if (capable(current->cred))
-		return 0;
 	if (!limit)
 		return -EPERM;
-	if (pages > limit >> PAGE_SHIFT)
+	if (limit != ~0ULL && pages > limit >> PAGE_SHIFT)
 		return -ENOMEM;
+	set_most(limit >> PAGE_SHIFT);
 	return 0;
 }
 
@@ -99,18 +106,18 @@ static int touch_range(struct mm *mm, u64 start, u64 end)
 	return 0;
 }
 
-/* Is every address from @start to @end mapped? 0 or -ENOMEM. */
-static int check_mapped(struct mm *mm, u64 start, u64 end)
+/* From @start on all addresses up to this one, at most @end, are mapped. */
+static u64 mapped_until(struct mm *mm, u64 start, u64 end)
 {
 	guard(read, &mm->lock);
 	while (start < end) {
 		const struct vma *vma = find_vma(mm, start);
 
 		if (!vma || vma->start > start)
-			return -ENOMEM;
+			return start;
 		start = vma->end;
 	}
-	return 0;
+	return end;
 }
 
 enum range_change { UNLOCK, LOCK, LOCK_AND_TOUCH };
@@ -124,8 +131,11 @@ static s64 change_range(u64 start, u64 length, enum range_change change)
 		TRY(may_lock(locked_pages() + ((end - start) >> PAGE_SHIFT)));
 	if (end < start)
 		return -EINVAL;
-	TRY(check_mapped(current->mm, start, end));
-	TRY(set_locked(start, end, change == UNLOCK ? SWAP_UNLOCK : SWAP_LOCK));
+	u64 mapped = mapped_until(current->mm, start, end);
+	if (mapped > start)
+		TRY(set_locked(start, mapped, change == UNLOCK ? SWAP_UNLOCK : SWAP_LOCK));
+	if (mapped < end)
+		return -ENOMEM; /* what lies before the hole has changed, as in Linux */
 	if (change == LOCK_AND_TOUCH)
 		return touch_range(current->mm, start, end);
 	return 0;

@@ -117,7 +117,7 @@ static int session_ioctl(unsigned command, pid_t __user *id)
 s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
 {
 	void __user *user = (void __user *)(uintptr_t)argument;
-	bool steal = argument == 1 && current->cred->euid == 0;
+	bool root = current->cred->euid == 0;
 
 	switch (command) { /* what changes the terminal a background group may not do unasked */
 	case TCSETS ... TCSETSF:
@@ -143,7 +143,9 @@ s64 tty_ioctl(struct file *file, unsigned command, u64 argument)
 	case TIOCOUTQ: /* nothing ever waits */
 		return put_user(0, (int __user *)user);
 	case TIOCSCTTY:
-		return tty_take_session(steal ? TAKE_FROM_OTHERS : TAKE_FREE);
+		if (!(file->mode & FMODE_READ) && !root)
+			return -EPERM;
+		return tty_take_session(argument == 1 && root ? TAKE_FROM_OTHERS : TAKE_FREE);
 	}
 	return session_ioctl(command, user);
 }

@@ -140,8 +140,10 @@ static int tty_open(struct inode *inode, struct file *file)
 {
 	if (inode->rdev == TTY_DEV && !tty_is_ours())
 		return -ENXIO;
-	/* As in Linux, /dev/console never becomes a controlling terminal by being opened. */
-	if (inode->rdev == SERIAL_DEV && !(file->flags & O_NOCTTY) && !tty.session)
+	/* As in Linux, /dev/console never becomes a controlling terminal by being opened, and none
+	 * does for who may not read it. */
+	if (inode->rdev == SERIAL_DEV && !(file->flags & O_NOCTTY) && !tty.session &&
+	    file->mode & FMODE_READ)
 		tty_take_session(TAKE_FREE);
 	return 0;
 }

@@ -282,11 +282,14 @@ int page_cache_flush(struct address_space *mapping)
 int page_cache_sync(struct address_space *mapping)
 {
 	int before = atomic_read(&mapping->write_errors);
+	int postponed = atomic_read(&mapping->postponed);
 	int error = page_cache_flush(mapping);
 
 	wait_event(write_wait, !atomic_read(&mapping->writes));
 	if (!error && smp_load_acquire(&mapping->write_errors.counter) != before)
 		error = READ_ONCE(mapping->write_error);
+	if (!error && atomic_read(&mapping->postponed) != postponed)
+		error = -ENOMEM; /* another had picked the page, and not written it */
 	return error;
 }
 

@@ -107,6 +107,7 @@ struct address_space {
 	/* how many have failed, and of how many an fsync has told somebody: vfs_fsync() */
 	atomic_t write_errors;
 	int errors_told;
+	atomic_t postponed; /* how many pages stayed dirty, since memory was short */
 	atomic_t writes; /* blocks that are being written, and pages picked for it */
 };
 

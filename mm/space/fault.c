@@ -11,6 +11,8 @@
  * read-only until written to, then the page is marked dirty first. A read fault maps what the cache
  * has of the pages around it too.
  */
+#include <arch/process.h>
+
 #include "mm/cache/page_lookup.h"
 #include "mm/space/vm_internal.h"
 
@@ -151,20 +153,32 @@ static void set_entry(struct fault *fault, struct page *page, unsigned rights)
 		put_page(page);
 		return;
 	}
+	if (old && (old != page || pte_exec(fault->old))) {
+		*fault->slot = 0; /* first nobody has the old page, then who looks the new one */
+		mmu_flush(&mm->mmu, fault->address, fault->address + PAGE_SIZE);
+	}
 	*fault->slot = pte_make(page_to_phys(page), rights);
 	if (file)
 		atomic_inc(&page->mapcount);
 	mm->file_pages += file - old_file;
 	mm->resident_pages += !old;
-	if (old && (old != page || pte_exec(fault->old)))
-		mmu_flush(&mm->mmu, fault->address, fault->address + PAGE_SIZE);
-	else if (file && !(fault->access & FAULT_WRITE))
+	if (file && !(fault->access & FAULT_WRITE))
 		map_around(fault);
 	spin_unlock(&mm->page_table_lock);
 	if (old && old_file)
 		atomic_dec(&old->mapcount);
 	if (old)
 		put_page(old);
+}
+
+/* To write, but not to run (vma_page_rights()); an instruction that writes to its own page, or to
+ * the one that it ends in, needs both at once. */
+static unsigned write_rights(const struct fault *fault)
+{
+	u64 begin = current_registers()->ip, end = begin + LONGEST_INSTRUCTION;
+	bool own = begin < fault->address + PAGE_SIZE && end > fault->address;
+
+	return MMU_READ | MMU_WRITE | (own ? fault->vma->flags & VM_EXEC : 0);
 }
 
 /* @page: what is shown so far, with a reference. */
@@ -178,12 +192,12 @@ static int write_private(struct fault *fault, struct page *page)
 		if (likely(copy)) {
 			memcpy(page_address(copy), page_address(page), PAGE_SIZE);
 			fault->from = test_bit(PG_anon, &page->flags) ? NULL : page;
-			set_entry(fault, copy, MMU_READ | MMU_WRITE);
+			set_entry(fault, copy, write_rights(fault));
 		}
 		put_page(page);
 		return copy ? 0 : -ENOMEM;
 	}
-	set_entry(fault, page, MMU_READ | MMU_WRITE);
+	set_entry(fault, page, write_rights(fault));
 	return 0;
 }
 
@@ -207,7 +221,7 @@ static int write_shared(struct fault *fault, struct page *page)
 	if (likely(page->mapping == mapping && !error)) {
 		set_bit(PG_dirty_all, &page->flags);
 		set_page_dirty(page);
-		set_entry(fault, page, MMU_READ | MMU_WRITE);
+		set_entry(fault, page, write_rights(fault));
 	} else {
 		put_page(page);
 	}

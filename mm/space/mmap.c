@@ -52,7 +52,8 @@ s64 sys_munmap(u64 address, u64 length)
 bool may_expand(const struct mm *mm, u64 pages, unsigned flags)
 {
 	lockdep_assert_held(&mm->lock);
-	if (mm->total_pages + pages > current_limit(RLIMIT_AS) >> PAGE_SHIFT)
+	if (mm->total_pages + pages > current_limit(RLIMIT_AS) >> PAGE_SHIFT ||
+	    !swap_may_lock(mm, pages, flags))
 		return false;
 	return !is_data(flags) ||
 	       mm->data_pages + pages <= current_limit(RLIMIT_DATA) >> PAGE_SHIFT;
@@ -111,7 +112,9 @@ static s64 choose_address(struct mm *mm, u64 address, u64 length, unsigned map_f
 		return -EPERM;
 	if (address && !pages_overflow(address, length)) {
 		address = max(address, LOWEST_ADDRESS);
-		if (range_is_free(mm, address, address + length))
+		const struct vma *above = fixed ? NULL : first_area(mm, address);
+		bool stack = above && above->flags & VM_GROWSDOWN; /* which needs its gap */
+		if (range_is_free(mm, address, address + length + (stack ? STACK_GAP : 0)))
 			return (s64)address;
 	}
 	if (map_flags & MAP_FIXED_NOREPLACE)
@@ -131,7 +134,7 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 	length = page_round_up(length);
 	if (!length || length > USER_TOP)
 		return -ENOMEM;
-	if (offset + length < offset || (file && (s64)(offset + length) < 0))
+	if (file && (offset + length < offset || (s64)(offset + length) < 0))
 		return -EOVERFLOW;
 	TRY(area_flags(prot, map_flags, file, &area.flags));
 	if (file)

@@ -71,6 +71,8 @@ static inline bool swap_area_locked(const struct vma *vma)
 {
 	return vma->flags & VM_LOCKED;
 }
+/* May @mm have @pages more with @flags, as to RLIMIT_MEMLOCK? mm->lock is held. */
+bool swap_may_lock(const struct mm *mm, u64 pages, unsigned flags);
 /* The flags of new areas of @mm: VM_LOCKED after mlockall(MCL_FUTURE). mm->lock is held. */
 static inline unsigned swap_area_flags(const struct mm *mm)
 {
@@ -133,6 +135,7 @@ static inline void swap_page_left(const struct page *page, const struct address_
 #define swap_mm_gone(mm) ((void)0)
 #define swap_area_copied(vma) ((void)0)
 #define swap_area_flags(mm) 0u
+#define swap_may_lock(mm, pages, flags) true
 #define swap_area_locked(vma) false
 #define swap_page_left(page, mapping) ((void)0)
 #define swap_shmem_in(page) 0

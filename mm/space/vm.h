@@ -74,6 +74,7 @@ struct mm {
 	u64 total_pages, data_pages; /* of the areas: RLIMIT_AS, RLIMIT_DATA */
 #ifdef CONFIG_SWAP
 	bool locks_future; /* new areas are VM_LOCKED */
+	u64 locks_most;	   /* so many pages: as who locked last might */
 	/* Swap's thread goes through the list, and stopped at that address. Under mms_lock. */
 	struct list_head swap_link;
 	u64 swap_hand;

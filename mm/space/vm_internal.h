@@ -34,7 +34,7 @@ static inline bool is_data(unsigned flags)
 
 /* What entries of @vma allow at most: what may be touched at all may be read; of an area that may
  * be written and run a page is the one until the next write fault and the other until the next
- * fetch. A file's page is written to only after it was marked dirty. */
+ * fetch (but see write_rights()). A file's page is written to only after it was marked dirty. */
 static inline unsigned vma_page_rights(const struct vma *vma)
 {
 	unsigned rights = vma->flags & VM_RIGHTS;

@@ -202,7 +202,7 @@ static void join(struct vma *lower, struct vma *upper)
 
 void vma_merge(struct mm *mm, u64 start, u64 end)
 {
-	struct vma *lower = first_area(mm, start - 1);
+	struct vma *lower = first_area(mm, start ? start - 1 : 0);
 
 	lockdep_assert_held(&mm->lock);
 	while (lower && lower->above && lower->above->start <= end)

@@ -26,7 +26,7 @@ int mm_set_locked(struct mm *mm, u64 start, u64 end, enum swap_locking locking)
 	return 0;
 }
 
-u64 mm_locked_pages(struct mm *mm)
+u64 mm_locked_pages(const struct mm *mm)
 {
 	u64 pages = 0;
 
@@ -35,4 +35,9 @@ u64 mm_locked_pages(struct mm *mm)
 		if (vma->flags & VM_LOCKED)
 			pages += (vma->end - vma->start) >> PAGE_SHIFT;
 	return pages;
+}
+
+bool swap_may_lock(const struct mm *mm, u64 pages, unsigned flags)
+{
+	return !(flags & VM_LOCKED) || mm_locked_pages(mm) + pages <= mm->locks_most;
 }

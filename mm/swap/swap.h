@@ -189,7 +189,7 @@ void swap_shmem_read(void); /* a page that is no swap cache's has been read. Any
 /* The areas in [start, end) are VM_LOCKED from now on, or not: 0 or -ENOMEM. Sleeps. */
 enum swap_locking { SWAP_UNLOCK, SWAP_LOCK };
 int mm_set_locked(struct mm *mm, u64 start, u64 end, enum swap_locking locking);
-u64 mm_locked_pages(struct mm *mm);
+u64 mm_locked_pages(const struct mm *mm);
 
 /* ---- a table of its own counts each operation, and where keys are recorded writes it ----------
  */

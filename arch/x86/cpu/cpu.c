@@ -64,6 +64,7 @@ void cpu_init_tables(struct cpu *cpu)
 		tss[cpu->id].ist[i] = stacks + (i + 1) * PAGE_SIZE;
 	__asm__ __volatile__("lgdt %0" ::"m"(gdt_pointer));
 	__asm__ __volatile__("ltr %w0" ::"r"(selector) : "memory");
+	__asm__ __volatile__("lldt %w0" ::"r"(0)); /* none; a reset leaves one at address 0 */
 }
 
 void cpu_set_kernel_stack(struct cpu *cpu, u64 top)

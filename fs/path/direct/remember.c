@@ -231,12 +231,13 @@ void direct_remember(const struct lockless_walk *walk, int dfd, const char *name
 		keep_alias(path, walk, sequence, below);
 }
 
-/* Is something left of the path's text behind the component at which @walk has stopped? */
+/* Is something left of the path's text behind the component at which @walk has stopped, be it a
+ * slash, which asks for a directory? */
 static bool goes_on(const struct lockless_walk *walk)
 {
 	const struct component *last = walk->component;
 
-	return walk->depth || *skip_slashes(last->name + last->length);
+	return walk->depth || last->name[last->length];
 }
 
 /* If @walk ended with @error at the first of several components, which is short, a hint tells that,
@@ -259,8 +260,8 @@ static bool hint_is_enough(const struct lockless_walk *walk, int error, const ch
 void direct_end_nowhere(const struct lockless_walk *walk, int error, int dfd, const char *name)
 {
 	bool on_file = error == -ENOTDIR;
-	struct path path = {walk->path.mount, on_file ? walk->path.dentry : walk->special};
-	u32 sequence = on_file ? walk->sequence : walk->special_sequence;
+	struct path path = {walk->path.mount, on_file ? walk->path.dentry : walk->special.dentry};
+	u32 sequence = on_file ? walk->sequence : walk->special.sequence;
 	bool walked = !hint_is_enough(walk, error, name) && direct_is_new(walk) && path.dentry;
 	bool below = walked && (on_file || goes_on(walk));
 	bool again = walked && !below && direct_remember_again(walk, path.dentry);

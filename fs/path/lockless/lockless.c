@@ -42,27 +42,26 @@ static __always_inline int compare_changing(const struct dentry *dentry,
 	return !rest_equals(name, text);
 }
 
-/* The cached child of that name and its sequence count, or NULL. @counts are this CPU's, on which a
- * walk without locks stays. A miss on the way is not counted, since the component is looked for
- * again, with references. */
+/* The cached child of that name, or NULL, and its sequence count, in *@child. @counts are this
+ * CPU's, on which a walk without locks stays. A miss on the way is not counted, since the component
+ * is looked for again, with references. */
 enum place { ON_THE_WAY, AT_THE_END };
-static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent,
-					      const struct component *name, enum place place,
-					      struct hash_counters *counts, u32 *sequence)
+static CACHE_LOOKUP void find_child(const struct dentry *parent, const struct component *name,
+				    enum place place, struct hash_counters *counts,
+				    struct lockless_found *child)
 {
-	const struct dentry_key key = {parent, name, counts, sequence};
+	const struct dentry_key key = {parent, name, counts, &child->sequence};
 	u64 steps = 0;
 
 	rcu_assert_reader();
 	REGION_MARK(HASH_dentry, 0);
-	struct dentry *dentry =
+	child->dentry =
 		dentry_table_find(&dentry_table_instance, NULL, dentry_bucket(parent, name->hash),
 				  &key, compare_changing, &steps);
-
 	REGION_MARK(HASH_dentry, 1);
-	if (dentry || place == AT_THE_END)
-		hash_count_find(counts, dentry, steps);
-	return dentry;
+	child->steps = steps;
+	if (child->dentry || place == AT_THE_END)
+		hash_count_find(counts, child->dentry, steps);
 }
 
 /* To @dentry of @walk's mount, as @known it was, or, if something is mounted there, to the top of
@@ -160,8 +159,8 @@ static const char *follow_link(struct lockless_walk *walk, const struct inode *i
  * directory that not everybody may search; or the last one of a link's text. What is to be walked
  * next, or NULL: not without a reference.
  */
-static noinline const char *step_slowly(struct lockless_walk *walk, const struct component *name,
-					struct hash_counters *counts)
+static const char *try_step(struct lockless_walk *walk, const struct component *name,
+			    struct hash_counters *counts)
 {
 	enum last_type type = component_type(name);
 	const char *next = skip_slashes(name->name + name->length);
@@ -173,19 +172,32 @@ static noinline const char *step_slowly(struct lockless_walk *walk, const struct
 	if (type != LAST_NORM)
 		return type == LAST_DOT || step_up(walk) ? next : NULL;
 
-	struct dentry *child = walk->special;
-	u32 sequence = walk->special_sequence;
-	if (!child)
-		child = find_child(walk->path.dentry, name, ON_THE_WAY, counts, &sequence);
+	struct lockless_found *found = &walk->special;
+	if (!found->dentry)
+		find_child(walk->path.dentry, name, ON_THE_WAY, counts, found);
+	struct dentry *child = found->dentry;
 	if (!child)
 		return NULL;
 	struct inode *inode = READ_ONCE(child->inode);
 	if (!inode || use_not_plain(child) & D_UNHASHED ||
-	    read_seqcount_retry(&child->sequence, sequence) || !lockless_still_there(walk))
+	    read_seqcount_retry(&child->sequence, found->sequence) || !lockless_still_there(walk))
 		return NULL;
 	if (S_ISLNK(READ_ONCE(inode->mode)) && (*next || (walk->flags & LOOKUP_FOLLOW)))
 		return follow_link(walk, inode, next);
-	return enter(walk, child, sequence) ? next : NULL;
+	return enter(walk, child, found->sequence) ? next : NULL;
+}
+
+static noinline const char *step_slowly(struct lockless_walk *walk, const struct component *name,
+					struct hash_counters *counts)
+{
+	const char *next = try_step(walk, name, counts);
+
+	if (!next && walk->special.dentry) { /* it is looked for again, and counted then */
+		counts->hits--;
+		counts->hit_steps -= walk->special.steps;
+		counts->compares--;
+	}
+	return next;
 }
 
 /* What the last component is: to be found; to be found, or made; not looked for. */
@@ -202,15 +214,8 @@ enum stop {
 	UNKNOWN	    /* for the walk with references */
 };
 
-/* What was found under a name, as of one moment. */
-struct found {
-	struct dentry *dentry; /* NULL: it was not looked for, or not found */
-	struct inode *inode;
-	u32 sequence;
-};
-
 /* @child has no inode: since there is no such name, or since that is changing? */
-static __always_inline enum stop why_none(const struct found *child)
+static __always_inline enum stop why_none(const struct lockless_found *child)
 {
 	if (d_is_numbered(child->dentry) ||
 	    read_seqcount_retry(&child->dentry->sequence, child->sequence))
@@ -222,11 +227,12 @@ static __always_inline enum stop why_none(const struct found *child)
 /* The path's last component, in @dentry: FOUND, in *@child, or why not. */
 static __always_inline enum stop find_last(const struct dentry *dentry, u32 sequence,
 					   const struct component *name, unsigned flags,
-					   struct hash_counters *counts, struct found *child)
+					   struct hash_counters *counts,
+					   struct lockless_found *child)
 {
 	if (unlikely(*name->name == '.'))
 		return NOT_SIMPLE;
-	child->dentry = find_child(dentry, name, AT_THE_END, counts, &child->sequence);
+	find_child(dentry, name, AT_THE_END, counts, child);
 	if (unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 		return UNKNOWN;
 	if (unlikely(!child->dentry))
@@ -242,13 +248,13 @@ static __always_inline enum stop find_last(const struct dentry *dentry, u32 sequ
 }
 
 /* The walk stops where it is, before @child, which is what there is, if it was looked for. */
-static __always_inline enum stop stop_before(struct lockless_walk *walk, const struct found *child,
-					     enum stop stop, enum last_use use)
+static __always_inline enum stop stop_before(struct lockless_walk *walk,
+					     const struct lockless_found *child, enum stop stop,
+					     enum last_use use)
 {
 	if (stop == AT_LAST && use == LOCKLESS_PARENT && likely(!walk->depth))
 		return FOUND;
-	walk->special = child->dentry;
-	walk->special_sequence = child->sequence;
+	walk->special = *child;
 	walk->inode = READ_ONCE(walk->path.dentry->inode);
 	return likely(walk->inode != NULL) ? stop : UNKNOWN; /* it has been removed meanwhile */
 }
@@ -265,7 +271,7 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 	struct dentry *dentry = walk->path.dentry;
 	u32 sequence = walk->sequence;
 	struct component component;
-	struct found child = {NULL};
+	struct lockless_found child = {NULL};
 	enum stop stop = UNKNOWN;
 
 	if (unlikely(may_search(walk->inode)))
@@ -285,7 +291,7 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 			stop = NOT_SIMPLE;
 			break;
 		}
-		child.dentry = find_child(dentry, &component, ON_THE_WAY, counts, &child.sequence);
+		find_child(dentry, &component, ON_THE_WAY, counts, &child);
 		if (unlikely(!child.dentry) ||
 		    unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 			break;

@@ -35,6 +35,14 @@ enum lockless_result {
 
 #ifdef LOCKLESS_WALK
 
+/* What was found under a name, as of one moment. */
+struct lockless_found {
+	struct dentry *dentry; /* NULL: it was not looked for, or not found */
+	struct inode *inode;
+	u64 steps; /* objects that were visited */
+	u32 sequence;
+};
+
 /* A walk, and where it has come to. */
 struct lockless_walk {
 	struct inode *inode; /* path.dentry's; not NULL */
@@ -45,8 +53,7 @@ struct lockless_walk {
 	struct component *component; /* of the walk's caller: the one at which it stopped */
 	/* The walk's own. */
 	unsigned flags;		       /* LOOKUP_* */
-	struct dentry *special;	       /* what the cache has of it, if it was looked for */
-	u32 special_sequence;	       /* of that */
+	struct lockless_found special; /* what the cache has of it, if it was looked for */
 	unsigned links;		       /* followed */
 	unsigned depth;		       /* of rest */
 	const char *rest[MAXSYMLINKS]; /* what waits for a link's text to end */

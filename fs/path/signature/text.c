@@ -46,10 +46,11 @@ static bool leave_mount(struct path *path)
 {
 	const struct mount *mount = path->mount;
 	struct mount *parent = READ_ONCE(mount->parent);
+	struct dentry *on = READ_ONCE(mount->mountpoint);
 
-	if (parent == mount)
+	if (parent == mount || !on) /* or it is just being taken off */
 		return false;
-	*path = (struct path){parent, READ_ONCE(mount->mountpoint)};
+	*path = (struct path){parent, on};
 	return true;
 }
 

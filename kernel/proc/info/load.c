@@ -1,15 +1,10 @@
 /*
- * load.c - what /proc tells of all CPUs together: stat, uptime, loadavg.
+ * load.c - what /proc tells of all CPUs together: stat, uptime.
  *
  * The counts are the run queues' own (add_cpu_info()), each right, though not all of one moment.
  */
 #include "fs/proc/proc.h"
 #include "kernel/proc/process.h"
-
-#define LOAD_PERIOD_NS (5 * NSEC_PER_SEC)
-
-static struct timer load_timer;
-static u64 loads[3]; /* << 16 */
 
 /* Of all CPUs. */
 static struct cpu_info all_cpus(void)
@@ -19,18 +14,6 @@ static struct cpu_info all_cpus(void)
 	for (unsigned cpu = 0; cpu < nr_cpus; cpu++)
 		add_cpu_info(&sum, cpu);
 	return sum;
-}
-
-/* Exponential decay over 1, 5 and 15 minutes, sampled every 5 seconds: factors exp(-5 s/60 s) ...
- * << 16. */
-static void sample_load(void *unused)
-{
-	static const u64 decay[3] = {60296, 64453, 65173};
-	u64 runnable = all_cpus().runnable;
-
-	for (int i = 0; i < 3; i++)
-		loads[i] = (loads[i] * decay[i] >> 16) + runnable * (65536 - decay[i]);
-	timer_start(&load_timer, load_timer.deadline_ns + LOAD_PERIOD_NS);
 }
 
 static void cpu_line(struct text *out, const struct cpu_info *info)
@@ -68,23 +51,13 @@ static void uptime_show(struct text *out, const struct proc_entry *entry)
 		    idle % USER_HZ);
 }
 
-static void loadavg_show(struct text *out, const struct proc_entry *entry)
-{
-	for (int i = 0; i < 3; i++)
-		text_printf(out, "%llu.%02llu ", loads[i] >> 16, (loads[i] & 0xffff) * 100 >> 16);
-	text_printf(out, "%u/%u %d\n", all_cpus().runnable, task_count, last_pid);
-}
-
 static const struct proc_node load_nodes[] = {
 	{"stat", PROC_FILE, .show = stat_show},
 	{"uptime", PROC_FILE, .show = uptime_show},
-	{"loadavg", PROC_FILE, .show = loadavg_show},
 	{NULL},
 };
 
 void load_init(void)
 {
 	proc_register(load_nodes);
-	timer_init(&load_timer, sample_load, NULL);
-	timer_start(&load_timer, ktime_ns() + LOAD_PERIOD_NS);
 }

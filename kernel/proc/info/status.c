@@ -154,7 +154,7 @@ static void print_status_names(struct text *out, const struct view *view)
 }
 
 /* What is not told is not counted: peaks, shared pages by kind, stack, program, page tables. The
- * zeros are what there is none of: nothing is locked, swapped out, huge or dumped here. */
+ * zeros are what there is none of: huge pages, dumps; and locked pages, which are not counted. */
 static void print_status_memory(struct text *out, const struct mm *mm)
 {
 	text_printf(out, "VmSize:\t%8llu kB\nVmLck:\t%8u kB\nVmPin:\t%8u kB\nVmRSS:\t%8llu kB\n",

@@ -47,6 +47,8 @@ int mm_fault(struct mm *mm, u64 address, unsigned access);
  * AVX, a multiple of 64. */
 #define FPU_AREA_SIZE 832
 
+#define LONGEST_INSTRUCTION 15 /* bytes */
+
 /* The program's registers of a user task that is not in user mode. Not of a kernel thread. */
 static inline struct registers *task_registers(const struct task *task)
 {
