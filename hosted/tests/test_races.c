@@ -140,7 +140,7 @@ static void append_records(void *who)
 	for (int i = 0; i < PIECES; i++)
 		vector[i] = (struct iovec){text, sizes[i]};
 	for (int i = 0; i < RECORDS; i++)
-		CHECK_EQUAL(sys_pwritev2(fd, vector, PIECES, -1, 0, 0), RECORD);
+		CHECK_EQUAL(sys_writev(fd, vector, PIECES), RECORD);
 	sys_close(fd);
 }
 

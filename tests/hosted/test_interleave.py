@@ -47,6 +47,7 @@ RUNS = {
     "fsync_meets": 6000,
     "sync_meets": 2500,
     "map_extend": 2000,
+    "threads_copy": 4000,
     "inode_changes": 2500,
     "inodes_evicted": 2500,
     "device_written": 1500,

@@ -241,6 +241,49 @@ RING_PROGRAM(threads_fork, world_memory, 100)
 	world_unmount();
 }
 
+static bool stored;
+
+static void store_and_tell(void *unused)
+{
+	(void)unused;
+	store_byte(11, 'c');
+	WRITE_ONCE(stored, true);
+}
+
+static void look_when_told(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 4; i++, ring_user()) {
+		bool told = READ_ONCE(stored);
+		char byte = load_byte(11);
+
+		if (told)
+			CHECK_EQUAL(byte, 'c');
+	}
+}
+
+static void three_threads(void *unused)
+{
+	(void)unused;
+	stored = false;
+	map_private();
+	store_byte(10, 'p');
+	struct mm *copy = mm_fork(current->mm);
+	user_start(user_share(), store_and_tell, NULL);
+	user_start(user_share(), look_when_told, NULL);
+	store_byte(10, 'a');
+	mm_put(copy);
+}
+
+/* A page is copied: what one thread stores in the copy another sees, when it knows of it. */
+RING_PROGRAM(threads_copy, world_memory, 100)
+{
+	world_mount();
+	user_start(mm_create(), three_threads, NULL);
+	ring_run();
+	world_unmount();
+}
+
 /* ---- a page frame used again --------------------------------------------------------------------
  */
 

@@ -1,9 +1,11 @@
 /*
- * programs_mounts.c - interleavings: a file system becomes read-only while it is changed.
+ * programs_mounts.c - interleavings: a file system becomes read-only while it is changed; mounts
+ * leave the tree while others walk.
  */
 #include "fs/ext2/ext2.h"
 #include "fs/file/file.h"
 #include "fs/path/mount.h"
+#include "fs/path/namei.h"
 #include "hosted/harness/harness.h"
 #include "core/log/assert.h"
 #include "hosted/interleave/ring/ring.h"
@@ -97,4 +99,81 @@ RING_PROGRAM(remount_changing, world_ext2, 100)
 RING_PROGRAM(remount_removed, world_ext2, 100)
 {
 	with(remove_what_is_open, 0);
+}
+
+/* ---- mounts leave -------------------------------------------------------------------------------
+ */
+
+static void mount_memory(const char *where)
+{
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, where, 0755), 0);
+	CHECK_EQUAL(sys_mount("none", where, "tmpfs", 0, ""), 0);
+}
+
+static void detach_above(void *unused)
+{
+	(void)unused;
+	CHECK_EQUAL(sys_umount2("/mnt/above", MNT_DETACH), 0);
+}
+
+/* What lies under a mount is not to be seen, neither before all goes nor afterwards. */
+static void look_for_hidden(void *unused)
+{
+	static const char hidden[40] = "/mnt/above/on/hidden";
+	struct path path;
+
+	(void)unused;
+	for (unsigned i = 0; i < 3; i++, ring_user())
+		CHECK_EQUAL(path_lookup(AT_FDCWD, hidden, 0, NULL, &path), -ENOENT);
+}
+
+RING_PROGRAM(detach_with_children, world_tmpfs, 100)
+{
+	world_mount();
+	mount_memory("/mnt/above");
+	CHECK_EQUAL(sys_mkdirat(AT_FDCWD, "/mnt/above/on", 0755), 0);
+	CHECK_EQUAL(write_at("/mnt/above/on/hidden", O_CREAT | O_WRONLY, 0, "x", 1), 1);
+	CHECK_EQUAL(sys_mount("none", "/mnt/above/on", "tmpfs", 0, ""), 0);
+	task_start(detach_above, NULL);
+	task_start(look_for_hidden, NULL);
+	ring_run();
+	world_unmount();
+}
+
+static void follow_links(void *unused)
+{
+	static const char link[40] = "/mnt/first/link";
+	struct path path;
+
+	(void)unused;
+	if (path_lookup(AT_FDCWD, link, LOOKUP_FOLLOW, NULL, &path) == 0)
+		path_put(&path);
+}
+
+static void unmount_second(void *unused)
+{
+	(void)unused;
+	CHECK_EQUAL(sys_umount2("/mnt/second", MNT_DETACH), 0);
+}
+
+static void unmount_first(void *unused)
+{
+	(void)unused;
+	while (sys_umount2("/mnt/first", 0) == -EBUSY)
+		ring_user();
+}
+
+/* Who follows a link uses the mount in which it lies, until the walk ends. */
+RING_PROGRAM(unmount_links, world_tmpfs, 100)
+{
+	world_mount();
+	mount_memory("/mnt/first");
+	mount_memory("/mnt/second");
+	CHECK_EQUAL(sys_symlinkat("/mnt/second/link", AT_FDCWD, "/mnt/first/link"), 0);
+	CHECK_EQUAL(sys_symlinkat("/mnt", AT_FDCWD, "/mnt/second/link"), 0);
+	task_start(follow_links, NULL);
+	task_start(unmount_second, NULL);
+	task_start(unmount_first, NULL);
+	ring_run();
+	world_unmount();
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.base.files import copy_sparse
 from lab.guest import image
 from tests.musl import static_program
 
@@ -93,7 +94,7 @@ def test_three_file_systems_on_three_disks(cw_run, tmp_path):
     for name in ("one", "two"):
         tree = Tree()
         tree.text("/name", f"{name}\n")
-        image.copy_sparse(image.ext2_image(tree, image.Ext2(block_size=1024)), tmp_path / name)
+        copy_sparse(image.ext2_image(tree, image.Ext2(block_size=1024)), tmp_path / name)
         extra += drive(tmp_path / name, node=name)
     script = """
         mkdir /mnt/1 /mnt/2; mount /dev/vdb /mnt/1 && mount /dev/vdc /mnt/2 || exit 1
@@ -129,7 +130,7 @@ def test_a_read_only_disk(cw_run, tmp_path):
 
     tree = Tree()
     tree.text("/kept", "kept\n")
-    image.copy_sparse(image.ext2_image(tree), tmp_path / "extra")
+    copy_sparse(image.ext2_image(tree), tmp_path / "extra")
     before = md5((tmp_path / "extra").read_bytes())
     script = """
         dd if=/dev/zero of=/dev/vdb bs=4k count=1; echo $?
@@ -200,7 +201,7 @@ def test_a_failing_file_system_disk_does_not_bring_the_machine_down(cw_run, tmp_
     content = os.urandom(1 << 20)
     tree.text("/big", content)
     path = tmp_path / "extra"
-    image.copy_sparse(image.ext2_image(tree), path)
+    copy_sparse(image.ext2_image(tree), path)
     sector = path.read_bytes().index(content[:4096]) // 512 + 200
     script = """
         mount /dev/vdb /mnt; stat -c %s /mnt/big; cat /mnt/big > /tmp/out; echo $?
@@ -284,7 +285,7 @@ def test_a_disk_becomes_read_only_once_nobody_writes_to_it(cw_run, tmp_path):
     tree = Tree()
     tree.text("/removed", "removed\n")
     tree.text("/written", "written\n")
-    image.copy_sparse(image.ext2_image(tree), tmp_path / "extra")
+    copy_sparse(image.ext2_image(tree), tmp_path / "extra")
     script = """
         become() { mount -o "$1" /mnt 2> /dev/null; echo "$1" $?; }
         mount /dev/vdb /mnt

@@ -192,3 +192,62 @@ SCENARIO(mappings_of_terabytes)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	say("%s", end.tv_sec - begin.tv_sec < 2 ? "at once" : "after seconds");
 }
+
+/* An instruction that changes a byte of the page that it lies in: addb $1, 0x39(%rip); ret. */
+SCENARIO(code_that_stores_beside_itself)
+{
+	static const int kinds[] = {MAP_PRIVATE | MAP_ANONYMOUS, MAP_PRIVATE, MAP_SHARED};
+	static const unsigned char code[] = {0x80, 0x05, 0x39, 0, 0, 0, 1, 0xc3};
+	int prot = PROT_READ | PROT_WRITE | PROT_EXEC, fd = open("f", O_CREAT | O_RDWR, 0755);
+	unsigned char *p;
+	int status;
+
+	alarm(5); /* for who never gets on */
+	ftruncate(fd, 8192);
+	for (int kind = 0; kind < 3; kind++) {
+		p = mmap(NULL, 8192, prot, kinds[kind], kind ? fd : -1, 0);
+		memcpy(p, code, sizeof(code));
+		((void (*)(void))p)();
+		((void (*)(void))p)();
+		say("%d", p[0x40]);
+		/* and one that lies in two pages, and stores to the second */
+		memcpy(p + 4093, code, sizeof(code));
+		((void (*)(void))(p + 4093))();
+		say("%d", p[4093 + 0x40]);
+		if (!fork()) {
+			((void (*)(void))p)();
+			_exit(p[0x40]);
+		}
+		wait(&status);
+		say("in a child %d, here %d", WEXITSTATUS(status), p[0x40]);
+	}
+	alarm(0);
+}
+
+/* Right below the stack lies a gap, for it to grow into: who asks for it gets another place. */
+SCENARIO(no_room_below_the_stack)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start, stack = 0;
+	char line[256], *p;
+
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "[stack]") && sscanf(line, "%lx", &start) == 1)
+			stack = start;
+	fclose(maps);
+	p = mmap((char *)stack - 65536, 65536, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	T(p == (char *)stack - 65536);
+	T(p != MAP_FAILED);
+	p = mmap((char *)stack - (3 << 20), 65536, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	T(p == (char *)stack - (3 << 20));
+}
+
+SCENARIO(offsets_of_nothing)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS, fd = open("f", O_CREAT | O_RDWR, 0755);
+
+	T(syscall(SYS_mmap, 0, 4096, PROT_READ, flags, -1, -4096L) > 0);
+	T(syscall(SYS_mmap, 0, 8192, PROT_READ, flags, -1, -4096L) > 0);
+	T(syscall(SYS_mmap, 0, 4096, PROT_READ, MAP_PRIVATE, fd, -4096L));
+	T(syscall(SYS_mmap, 0, 8192, PROT_READ, MAP_PRIVATE, fd, -4096L));
+}

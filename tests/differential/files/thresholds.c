@@ -219,3 +219,18 @@ SCENARIO(set_id_bits_stay_if_the_effective_user_is_root)
 	write_as(USER_A, 0);
 	write_as(0, USER_A);
 }
+
+SCENARIO(advice_and_copies_at_their_limits)
+{
+	int fd = open("f", O_CREAT | O_RDWR, 0644), out = open("g", O_CREAT | O_RDWR, 0644), ends[2];
+	off_t one = 1;
+
+	pipe(ends);
+	T(syscall(SYS_fadvise64, fd, -1L, 1L, 0));
+	T(syscall(SYS_fadvise64, ends[0], 0L, 1L, 0));
+	T(syscall(SYS_fadvise64, open("/dev/null", O_RDONLY), 0L, 1L, 0));
+	T(syscall(SYS_sendfile, out, fd, &one, -1L));
+	lseek(fd, 1, SEEK_SET);
+	T(syscall(SYS_sendfile, out, fd, NULL, -1L));
+	T(syscall(SYS_sendfile, out, fd, NULL, LONG_MAX));
+}

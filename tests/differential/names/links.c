@@ -249,3 +249,20 @@ SCENARIO(links_fill_a_tmpfs)
 	show("again", again);
 	T(umount("m"));
 }
+
+/* A link of /proc that is no text counts like any other. */
+SCENARIO(links_that_lead_by_themselves)
+{
+	char path[100], *at = path;
+	int fd;
+
+	chdir("/proc/self/fd");
+	fd = open(".", O_RDONLY | O_DIRECTORY);
+	dup2(fd, 9);
+	for (int i = 0; i < 40; i++)
+		at = stpcpy(at, "9/");
+	at[-1] = 0;
+	show("access 40", access(path, F_OK));
+	strcpy(at - 1, "/9");
+	show("access 41", access(path, F_OK));
+}

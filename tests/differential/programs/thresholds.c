@@ -424,3 +424,26 @@ SCENARIO(priority_of_others)
 		waitpid(others[i / 2][i % 2], NULL, 0);
 	}
 }
+
+/* A timer is set before its old value is told, and whoever waits says no clock. */
+SCENARIO(timers_and_stacks_told)
+{
+	struct itimerval timer = {{0, 0}, {100, 0}}, now;
+	stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536};
+	unsigned word = 0;
+
+	T(syscall(SYS_setitimer, ITIMER_REAL, &timer, 8));
+	T(getitimer(ITIMER_REAL, &now));
+	T(now.it_value.tv_sec >= 99);
+	T(alarm(0) >= 99);
+	T(alarm(0));
+	for (int flags = 0; flags < 5; flags++) {
+		stack.ss_flags = flags;
+		show("sigaltstack", syscall(SYS_sigaltstack, &stack, NULL));
+	}
+	T(syscall(SYS_futex, &word, 0x100 /* WAIT, by the time of day */, 1, NULL, NULL, 0));
+	T(syscall(SYS_futex, &word, 0x101 /* WAKE */, 1, NULL, NULL, 0));
+	T(syscall(SYS_futex, &word, 0x10a /* WAKE_BITSET */, 1, NULL, NULL, -1));
+	T(syscall(SYS_futex, &word, 0x103 /* REQUEUE */, 1, 0, &word, 0));
+	T(syscall(SYS_futex, &word, 0x109 /* WAIT_BITSET */, 1, NULL, NULL, -1));
+}
