@@ -193,7 +193,7 @@ void hash_record_init(void);
  */
 void *hash_cache_create(struct hash_cache *cache, size_t entry_bytes);
 
-/* Print the reports of all four caches, in the layout of Lever's histograms, and of the locks on
+/* Print the reports of all caches, in the layout of Lever's histograms, and of the locks on
  * the console (a write to /proc/hash/dump). Any context that may take spinlocks with interrupts
  * enabled. */
 void hash_report_all(void);

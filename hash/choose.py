@@ -201,9 +201,11 @@ def note(chosen):
 
 
 def ignores(cache, function, parameter):
-    """Has a function of the cache's own no use for @parameter: is it named once at most?"""
+    """Has a function of the cache's own no use for @parameter: is it named nowhere but in its list of parameters?"""
     path = header(cache, function)
-    return path.parent.name == cache and len(re.findall(rf"\b{parameter}\b", code(path))) <= 1
+    text = code(path)
+    listed = 0 if re.search(r"\bHASH_(BYTES|WORDS)\(", text) else 1
+    return path.parent.name == cache and len(re.findall(rf"\b{parameter}\b", text)) <= listed
 
 
 def own_tables(chosen):

@@ -4,7 +4,7 @@
  * What is to be expected. With n records and a hash that spreads evenly, a bucket that has split in
  * this generation gets each with probability 1/2^g, one that has not yet with twice that; both have
  * a binomial number of records (docs/kernel/counters.md has the formulas for tables of equal
- * buckets). Chi squared is of the histogram, rows pooled until each expects five buckets or more.
+ * buckets). Chi squared is of the histogram, rows pooled so that each expects five buckets or more.
  */
 #include "tool.h"
 
@@ -40,8 +40,8 @@ static void expect(const struct chainhash_status *about, const struct chainhash_
 		   struct expectation *expected)
 {
 	uint64_t half = 1, split;
-	double pooled = 0, seen = 0;
-	unsigned cells = 0;
+	double pooled = 0, seen = 0, left = (double)about->buckets;
+	unsigned cells = 1; /* the last one, of all that is left */
 
 	memset(expected, 0, sizeof(*expected));
 	while (half * 2 <= about->buckets)
@@ -52,14 +52,14 @@ static void expect(const struct chainhash_status *about, const struct chainhash_
 	for (unsigned k = 0; k < ROWS; k++) {
 		pooled += expected->rows[k];
 		seen += (double)found->counts[k];
-		if (pooled < 5)
+		left -= expected->rows[k];
+		if (pooled < 5 || left < 5)
 			continue;
 		expected->chi2 += (seen - pooled) * (seen - pooled) / pooled;
 		cells++;
 		pooled = seen = 0;
 	}
-	if (pooled > 0)
-		expected->chi2 += (seen - pooled) * (seen - pooled) / pooled;
+	expected->chi2 += (seen - pooled) * (seen - pooled) / pooled;
 	if (cells > 1) {
 		expected->freedom = cells - 1;
 		expected->z = (expected->chi2 - expected->freedom) / sqrt(2.0 * expected->freedom);
