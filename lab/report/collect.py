@@ -6,9 +6,10 @@ failed or is not there is a fault with its reason, not a hole.
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -204,15 +205,24 @@ def collect(store: Results, experiment: Experiment, full: bool) -> Section | Non
     return section
 
 
+def _of_the_same(section: Section) -> bool:
+    """Whether all runs are of the same sources and, workload by workload, of the same added programs, as those timed on a host."""
+    sources, added = set(), defaultdict(set)
+    for (_, workload, _), cell in section.cells.items():
+        if cell:
+            sources.add(cell.config.get("sources", cell.revision))
+            added[workload].add(json.dumps(cell.config.get("add"), sort_keys=True))
+    return len(sources) <= 1 and all(len(one) == 1 for one in added.values())
+
+
 def _remarks(section: Section) -> Iterator[str]:
     """What a reader must know of the results as a whole."""
     if len(section.revisions) > 1:
         shown = ", ".join(f"{short_revision(one)} ({count} runs)" for one, count in sorted(_counted(section).items()))
-        sources = {cell.config.get("sources", cell.revision) for cell in section.cells.values() if cell}
         mixed = (
-            "Differences between kernels may be differences between revisions."
-            if len(sources) > 1
-            else "What runs is the same in all of them."
+            "What runs is the same in all of them."
+            if _of_the_same(section)
+            else "Differences between kernels may be differences between revisions."
         )
         yield f"The runs are of {len(section.revisions)} revisions: {shown}. {mixed}"
     if any(revision.endswith("-dirty") for revision in section.revisions):

@@ -125,6 +125,20 @@ def test_mixed_revisions_and_changed_checkouts_are_pointed_out(tmp_path):
     assert "2 revisions" in text and "-dirty" in text and "2 versions of QEMU" in text
 
 
+@pytest.mark.parametrize("other", [{}, {"sources": "others"}, {"add": {"program:/program": "another"}}])
+def test_what_runs_is_the_same_only_with_the_same_programs(tmp_path, other):
+    def mix(store):
+        for number, (_, cell) in enumerate(store.cells("sample", "reduced")):
+            config = {**cell.config, "sources": "these", "add": {"program:/program": "one"}}
+            changed = replace(
+                cell, revision=f"{min(number, 1)}" * 40, config={**config, **(other if not number else {})}
+            )
+            store.record(changed)
+
+    (remark,) = (one for one in section(tmp_path / "r", change=mix).remarks if "2 revisions" in one)
+    assert ("What runs is the same" in remark) == (not other), remark
+
+
 def test_results_that_the_file_no_longer_asks_for_are_pointed_out(tmp_path):
     def more(store):
         (use, cell), *_ = store.cells("sample", "reduced")
