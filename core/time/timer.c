@@ -24,24 +24,9 @@ static void set_alarm(const struct timer_list *list)
 	arch_timer_set(list->first ? list->first->deadline_ns : ~0ULL); /* ~0: none */
 }
 
-/* @timer is on @list from now on. */
-static void queue(struct timer_list *list, struct timer *timer, u64 deadline_ns)
-{
-	struct timer **at = &list->first;
-
-	lockdep_assert_held(&list->lock);
-	timer->deadline_ns = deadline_ns;
-	timer->cpu = (int)(list - lists);
-	while (*at && (*at)->deadline_ns <= deadline_ns)
-		at = &(*at)->next;
-	timer->next = *at;
-	*at = timer;
-}
-
 /* Off its list, if it is on one; then this CPU is not woken for it: one that idles rests. Is its
- * callback running on another CPU? Then it is queued there for @again_ns (0: not), so that it is
- * never anywhere but where it runs. On our own only we can be the callback. */
-static bool detach(struct timer *timer, u64 again_ns)
+ * callback running on another CPU? On our own only we can be the callback. */
+static bool detach(struct timer *timer)
 {
 	int cpu = READ_ONCE(timer->cpu); /* another thread may start it elsewhere */
 
@@ -57,27 +42,32 @@ static bool detach(struct timer *timer, u64 again_ns)
 			break;
 		}
 	}
-	bool runs = cpu != (int)cpu_id() && lists[cpu].running == timer;
-	if (runs && again_ns)
-		queue(&lists[cpu], timer, again_ns); /* the alarm is set behind the callback */
-	return runs;
+	return cpu != (int)cpu_id() && lists[cpu].running == timer;
 }
 
 void timer_start(struct timer *timer, u64 deadline_ns)
 {
 	struct timer_list *list = &lists[cpu_id()];
+	struct timer **at = &list->first;
 
-	if (detach(timer, deadline_ns))
-		return;
+	detach(timer);
 	guard(spinlock_irqsave, &list->lock);
-	queue(list, timer, deadline_ns);
+	timer->deadline_ns = deadline_ns;
+	timer->cpu = (int)cpu_id();
+	while (*at && (*at)->deadline_ns <= deadline_ns)
+		at = &(*at)->next;
+	timer->next = *at;
+	*at = timer;
 	if (list->first == timer)
 		arch_timer_set(deadline_ns);
 }
 
 void timer_cancel(struct timer *timer)
 {
-	while (detach(timer, 0)) /* the callback may start it again */
+	for (unsigned cpu = 0; cpu < nr_cpus; cpu++) /* it may run where it was before, too */
+		while (cpu != cpu_id() && READ_ONCE(lists[cpu].running) == timer)
+			cpu_relax();
+	while (detach(timer)) /* the callback may start it again */
 		cpu_relax();
 }
 

@@ -9,11 +9,6 @@ s64 sys_open(const char *name, int flags, umode_t mode)
 	return sys_openat(AT_FDCWD, name, flags, mode);
 }
 
-s64 sys_creat(const char *name, umode_t mode)
-{
-	return sys_openat(AT_FDCWD, name, O_CREAT | O_WRONLY | O_TRUNC, mode);
-}
-
 s64 sys_stat(const char *name, void *stat)
 {
 	return sys_newfstatat(AT_FDCWD, name, stat, 0);

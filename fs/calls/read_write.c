@@ -81,6 +81,16 @@ s64 sys_writev(int fd, const void *vector, u64 count)
 	return transfer_vector(fd, vector, count, NULL, FMODE_WRITE);
 }
 
+s64 sys_preadv(int fd, const void *vector, u64 count, loff_t offset)
+{
+	return transfer_vector(fd, vector, count, &offset, FMODE_READ);
+}
+
+s64 sys_pwritev(int fd, const void *vector, u64 count, loff_t offset)
+{
+	return transfer_vector(fd, vector, count, &offset, FMODE_WRITE);
+}
+
 /* ---- seeking --------------------------------------------------------------------------------- */
 
 s64 sys_lseek(int number, loff_t offset, int whence)

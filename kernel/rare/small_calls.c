@@ -1,6 +1,6 @@
 /*
  * small_calls.c - calls of a few lines: clock_settime(2), clock_getres(2), get_robust_list(2),
- * rt_sigpending(2), getrlimit(2), setrlimit(2), close_range(2), preadv(2) and its like.
+ * rt_sigpending(2), getrlimit(2), setrlimit(2), close_range(2), creat(2), preadv2(2), pwritev2(2).
  */
 #include "fs/calls/calls.h"
 #include "kernel/proc/process.h"
@@ -106,19 +106,14 @@ s64 sys_close_range(u32 first, u32 last, u32 flags)
 	return 0;
 }
 
-/* ---- several pieces at a place --------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
-s64 sys_preadv(int fd, const void *vector, u64 count, loff_t offset)
+s64 sys_creat(const char *name, umode_t mode)
 {
-	return transfer_vector(fd, vector, count, &offset, FMODE_READ);
+	return sys_openat(AT_FDCWD, name, O_CREAT | O_WRONLY | O_TRUNC, mode);
 }
 
-s64 sys_pwritev(int fd, const void *vector, u64 count, loff_t offset)
-{
-	return transfer_vector(fd, vector, count, &offset, FMODE_WRITE);
-}
-
-/* No flag is known; an @offset of -1 is the file's own position. */
+/* preadv2 and pwritev2: no flag is known; an @offset of -1 is the file's own position. */
 static s64 transfer_flagged(int fd, const void *vector, u64 count, loff_t offset, u32 flags,
 			    u32 mode)
 {
