@@ -94,8 +94,8 @@ s64 sys_ioctl(int number, u32 command, u64 argument)
 	case FIONBIO:
 		TRY(get_user(on, (int *)argument));
 		/* while others may set the other flags */
-		__atomic_fetch_and(&file->flags, ~(u32)O_NONBLOCK, __ATOMIC_RELAXED);
-		__atomic_fetch_or(&file->flags, on ? O_NONBLOCK : 0, __ATOMIC_RELAXED);
+		on ? __atomic_fetch_or(&file->flags, O_NONBLOCK, __ATOMIC_RELAXED) :
+		     __atomic_fetch_and(&file->flags, ~(u32)O_NONBLOCK, __ATOMIC_RELAXED);
 		return 0;
 	case FIONREAD:
 		if (!S_ISREG(file->inode->mode))

@@ -151,12 +151,11 @@ s64 sys_fdatasync(int number)
  * reading. */
 s64 sys_fadvise64(int number, loff_t offset, loff_t length, int advice)
 {
-	enum { NOREUSE = 5 }; /* the last */
 	struct fd fd __free(fd) = TRY_FD(fdget(number));
 
 	if (S_ISFIFO(fd.file->inode->mode))
 		return -ESPIPE;
-	if (length < 0 || (u32)advice > NOREUSE)
+	if (length < 0 || (u32)advice > 5) /* POSIX_FADV_NOREUSE, the last */
 		return -EINVAL;
 	return 0;
 }

@@ -6,10 +6,9 @@ failed or is not there is a fault with its reason, not a hole.
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +20,7 @@ from lab.report.numbers import Ratio, Run, Sample, as_printed, finite, known_mea
 from lab.report.verdicts import Claim, Verdict, Word, judge
 from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, Variant
 from lab.sweep.measures import value
-from lab.sweep.store import Cell, Use
+from lab.sweep.store import Cell, Use, of_one_source
 
 TOLERANCE = 0.03  # of the reference, below which Santos 2004 takes a difference for chance
 REGIONS = (*CACHES, "rest", "total")  # of the memory-cache simulation, and what is shown of each
@@ -205,23 +204,13 @@ def collect(store: Results, experiment: Experiment, full: bool) -> Section | Non
     return section
 
 
-def _of_the_same(section: Section) -> bool:
-    """Whether all runs are of the same sources and, workload by workload, of the same added programs, as those timed on a host."""
-    sources, added = set(), defaultdict(set)
-    for (_, workload, _), cell in section.cells.items():
-        if cell:
-            sources.add(cell.config.get("sources", cell.revision))
-            added[workload].add(json.dumps(cell.config.get("add"), sort_keys=True))
-    return len(sources) <= 1 and all(len(one) == 1 for one in added.values())
-
-
 def _remarks(section: Section) -> Iterator[str]:
     """What a reader must know of the results as a whole."""
     if len(section.revisions) > 1:
         shown = ", ".join(f"{short_revision(one)} ({count} runs)" for one, count in sorted(_counted(section).items()))
         mixed = (
             "What runs is the same in all of them."
-            if _of_the_same(section)
+            if of_one_source(section.cells)
             else "Differences between kernels may be differences between revisions."
         )
         yield f"The runs are of {len(section.revisions)} revisions: {shown}. {mixed}"

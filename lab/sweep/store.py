@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field, fields
@@ -89,6 +90,17 @@ def by_machine(cells: Iterable[Cell]) -> dict[str, Cell]:
         for cell in cells
         if cell.config.get("machine_sha256") and repeatable(cell.config)
     }
+
+
+def of_one_source(cells: Mapping[tuple[str, str, int], Cell | None]) -> bool:
+    """Whether the runs of @cells, by kernel, workload and seed, are all of the same sources and, workload by workload, of the same
+    added programs, as those are that are timed on a host."""
+    sources, added = set(), defaultdict(set)
+    for (_, workload, _), cell in cells.items():
+        if cell:
+            sources.add(cell.config.get("sources", cell.revision))
+            added[workload].add(json.dumps(cell.config.get("add"), sort_keys=True))
+    return len(sources) <= 1 and all(len(one) == 1 for one in added.values())
 
 
 def same_machine(one: Cell, other: Cell) -> bool:

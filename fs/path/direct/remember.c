@@ -260,8 +260,8 @@ static bool hint_is_enough(const struct lockless_walk *walk, int error, const ch
 void direct_end_nowhere(const struct lockless_walk *walk, int error, int dfd, const char *name)
 {
 	bool on_file = error == -ENOTDIR;
-	struct path path = {walk->path.mount, on_file ? walk->path.dentry : walk->special.dentry};
-	u32 sequence = on_file ? walk->sequence : walk->special.sequence;
+	struct path path = {walk->path.mount, on_file ? walk->path.dentry : walk->special};
+	u32 sequence = on_file ? walk->sequence : walk->special_sequence;
 	bool walked = !hint_is_enough(walk, error, name) && direct_is_new(walk) && path.dentry;
 	bool below = walked && (on_file || goes_on(walk));
 	bool again = walked && !below && direct_remember_again(walk, path.dentry);

@@ -42,26 +42,27 @@ static __always_inline int compare_changing(const struct dentry *dentry,
 	return !rest_equals(name, text);
 }
 
-/* The cached child of that name, or NULL, and its sequence count, in *@child. @counts are this
- * CPU's, on which a walk without locks stays. A miss on the way is not counted, since the component
- * is looked for again, with references. */
+/* The cached child of that name and its sequence count, or NULL. @counts are this CPU's, on which a
+ * walk without locks stays. A miss on the way is not counted, since the component is looked for
+ * again, with references. */
 enum place { ON_THE_WAY, AT_THE_END };
-static CACHE_LOOKUP void find_child(const struct dentry *parent, const struct component *name,
-				    enum place place, struct hash_counters *counts,
-				    struct lockless_found *child)
+static CACHE_LOOKUP struct dentry *find_child(const struct dentry *parent,
+					      const struct component *name, enum place place,
+					      struct hash_counters *counts, u32 *sequence)
 {
-	const struct dentry_key key = {parent, name, counts, &child->sequence};
+	const struct dentry_key key = {parent, name, counts, sequence};
 	u64 steps = 0;
 
 	rcu_assert_reader();
 	REGION_MARK(HASH_dentry, 0);
-	child->dentry =
+	struct dentry *dentry =
 		dentry_table_find(&dentry_table_instance, NULL, dentry_bucket(parent, name->hash),
 				  &key, compare_changing, &steps);
+
 	REGION_MARK(HASH_dentry, 1);
-	child->steps = steps;
-	if (child->dentry || place == AT_THE_END)
-		hash_count_find(counts, child->dentry, steps);
+	if (dentry || place == AT_THE_END)
+		hash_count_find(counts, dentry, steps);
+	return dentry;
 }
 
 /* To @dentry of @walk's mount, as @known it was, or, if something is mounted there, to the top of
@@ -172,30 +173,33 @@ static const char *try_step(struct lockless_walk *walk, const struct component *
 	if (type != LAST_NORM)
 		return type == LAST_DOT || step_up(walk) ? next : NULL;
 
-	struct lockless_found *found = &walk->special;
-	if (!found->dentry)
-		find_child(walk->path.dentry, name, ON_THE_WAY, counts, found);
-	struct dentry *child = found->dentry;
+	struct dentry *child = walk->special;
+	u32 sequence = walk->special_sequence;
+	if (!child)
+		child = find_child(walk->path.dentry, name, ON_THE_WAY, counts, &sequence);
 	if (!child)
 		return NULL;
 	struct inode *inode = READ_ONCE(child->inode);
 	if (!inode || use_not_plain(child) & D_UNHASHED ||
-	    read_seqcount_retry(&child->sequence, found->sequence) || !lockless_still_there(walk))
+	    read_seqcount_retry(&child->sequence, sequence) || !lockless_still_there(walk))
 		return NULL;
 	if (S_ISLNK(READ_ONCE(inode->mode)) && (*next || (walk->flags & LOOKUP_FOLLOW)))
 		return follow_link(walk, inode, next);
-	return enter(walk, child, found->sequence) ? next : NULL;
+	return enter(walk, child, sequence) ? next : NULL;
 }
 
 static noinline const char *step_slowly(struct lockless_walk *walk, const struct component *name,
 					struct hash_counters *counts)
 {
 	const char *next = try_step(walk, name, counts);
+	struct hash_counters again = {0};
+	u32 sequence;
 
-	if (!next && walk->special.dentry) { /* it is looked for again, and counted then */
+	/* what was found, and counted, is looked for again with references, and counted then */
+	if (!next && find_child(walk->path.dentry, name, ON_THE_WAY, &again, &sequence)) {
 		counts->hits--;
-		counts->hit_steps -= walk->special.steps;
-		counts->compares--;
+		counts->hit_steps -= again.hit_steps;
+		counts->compares -= again.compares;
 	}
 	return next;
 }
@@ -214,8 +218,15 @@ enum stop {
 	UNKNOWN	    /* for the walk with references */
 };
 
+/* What was found under a name, as of one moment. */
+struct found {
+	struct dentry *dentry; /* NULL: it was not looked for, or not found */
+	struct inode *inode;
+	u32 sequence;
+};
+
 /* @child has no inode: since there is no such name, or since that is changing? */
-static __always_inline enum stop why_none(const struct lockless_found *child)
+static __always_inline enum stop why_none(const struct found *child)
 {
 	if (d_is_numbered(child->dentry) ||
 	    read_seqcount_retry(&child->dentry->sequence, child->sequence))
@@ -227,12 +238,11 @@ static __always_inline enum stop why_none(const struct lockless_found *child)
 /* The path's last component, in @dentry: FOUND, in *@child, or why not. */
 static __always_inline enum stop find_last(const struct dentry *dentry, u32 sequence,
 					   const struct component *name, unsigned flags,
-					   struct hash_counters *counts,
-					   struct lockless_found *child)
+					   struct hash_counters *counts, struct found *child)
 {
 	if (unlikely(*name->name == '.'))
 		return NOT_SIMPLE;
-	find_child(dentry, name, AT_THE_END, counts, child);
+	child->dentry = find_child(dentry, name, AT_THE_END, counts, &child->sequence);
 	if (unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 		return UNKNOWN;
 	if (unlikely(!child->dentry))
@@ -248,13 +258,13 @@ static __always_inline enum stop find_last(const struct dentry *dentry, u32 sequ
 }
 
 /* The walk stops where it is, before @child, which is what there is, if it was looked for. */
-static __always_inline enum stop stop_before(struct lockless_walk *walk,
-					     const struct lockless_found *child, enum stop stop,
-					     enum last_use use)
+static __always_inline enum stop stop_before(struct lockless_walk *walk, const struct found *child,
+					     enum stop stop, enum last_use use)
 {
 	if (stop == AT_LAST && use == LOCKLESS_PARENT && likely(!walk->depth))
 		return FOUND;
-	walk->special = *child;
+	walk->special = child->dentry;
+	walk->special_sequence = child->sequence;
 	walk->inode = READ_ONCE(walk->path.dentry->inode);
 	return likely(walk->inode != NULL) ? stop : UNKNOWN; /* it has been removed meanwhile */
 }
@@ -271,7 +281,7 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 	struct dentry *dentry = walk->path.dentry;
 	u32 sequence = walk->sequence;
 	struct component component;
-	struct lockless_found child = {NULL};
+	struct found child = {NULL};
 	enum stop stop = UNKNOWN;
 
 	if (unlikely(may_search(walk->inode)))
@@ -291,7 +301,7 @@ static __always_inline enum stop walk_on(struct lockless_walk *walk, enum last_u
 			stop = NOT_SIMPLE;
 			break;
 		}
-		find_child(dentry, &component, ON_THE_WAY, counts, &child);
+		child.dentry = find_child(dentry, &component, ON_THE_WAY, counts, &child.sequence);
 		if (unlikely(!child.dentry) ||
 		    unlikely(read_seqcount_retry(&dentry->sequence, sequence)))
 			break;

@@ -35,14 +35,6 @@ enum lockless_result {
 
 #ifdef LOCKLESS_WALK
 
-/* What was found under a name, as of one moment. */
-struct lockless_found {
-	struct dentry *dentry; /* NULL: it was not looked for, or not found */
-	struct inode *inode;
-	u64 steps; /* objects that were visited */
-	u32 sequence;
-};
-
 /* A walk, and where it has come to. */
 struct lockless_walk {
 	struct inode *inode; /* path.dentry's; not NULL */
@@ -53,7 +45,8 @@ struct lockless_walk {
 	struct component *component; /* of the walk's caller: the one at which it stopped */
 	/* The walk's own. */
 	unsigned flags;		       /* LOOKUP_* */
-	struct lockless_found special; /* what the cache has of it, if it was looked for */
+	struct dentry *special;	       /* what the cache has of it, if it was looked for */
+	u32 special_sequence;	       /* of that */
 	unsigned links;		       /* followed */
 	unsigned depth;		       /* of rest */
 	const char *rest[MAXSYMLINKS]; /* what waits for a link's text to end */
