@@ -29,19 +29,9 @@ from lab.grade.one import grade
 from lab.grade.sandbox import Stopped
 
 GRADER = (
-    *(
-        "coursework",
-        "lab/grade",
-        "lab/course",
-        "lab/playground/streams",
-        "lab/record",
-        "lab/run",
-        "lab/guest",
-        "hosted/include",
-    ),
-    *SOURCES,
-    *FOR_CONFIG,
-)
+    "coursework", "lab/grade", "lab/course", "lab/playground/streams", "lab/record", "lab/run", "lab/guest", "hosted/include",
+    *SOURCES, *FOR_CONFIG,
+)  # fmt: skip
 
 Say = Callable[[str], None]
 Score = dict[str, Any]  # as gradescope() or unknown() gives it

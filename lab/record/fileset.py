@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from lab.base.files import write_whole
+from lab.base.files import write_whole, written_whole
 from lab.base.paths import TOP, LabError, made_folder
 from lab.record.engine import CC, FLAGS, LARGEST_BITS, OPERATION_BYTES, Choice, compile_all, compiled
 
@@ -83,12 +83,11 @@ def library() -> ctypes.CDLL:
     target = made_folder("replay") / f"fileset-{digest}.so"
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
-        new = target.with_suffix(".new")
         command = [CC, *FLAGS, "-shared", "-fPIC", "-DHOSTED", "-D_GNU_SOURCE", f"-I{TOP}", f"-I{TOP}/hosted/include"]
-        result = subprocess.run([*command, "-o", str(new), str(SOURCE)], capture_output=True, text=True, check=False)
-        if result.returncode:
-            raise LabError(f"{SOURCE.relative_to(TOP)} cannot be compiled:\n{result.stderr}")
-        new.replace(target)
+        with written_whole(target) as new:
+            result = subprocess.run([*command, "-o", new, SOURCE], capture_output=True, text=True, check=False)
+            if result.returncode:
+                raise LabError(f"{SOURCE.relative_to(TOP)} cannot be compiled:\n{result.stderr}")
     found = ctypes.CDLL(str(target))
     found.fileset_make.restype = ctypes.c_void_p
     found.fileset_next.restype = found.fileset_objects.restype = found.fileset_number.restype = ctypes.c_uint64

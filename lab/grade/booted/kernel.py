@@ -90,7 +90,8 @@ def _key(out: Path) -> str:
 
 def _settings_there() -> tuple[str, ...]:
     """Of the kernel that the output folder has, for another lab: it is not to be configured anew for the programs beside it."""
-    return tuple("".join(_key(output_folder()).split("|")[1:2]).split())
+    settings = _key(output_folder()).partition("|")[2].partition("|")[0]
+    return tuple(settings.split())
 
 
 def _lay_out(stand_in: StandIn) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from functools import cache
 from pathlib import Path
 
+from lab.base.files import written_whole
 from lab.base.paths import TOP, LabError, output_folder
 
 INTERFACE = TOP / "lab/run/qemu/plugin.h"
@@ -30,15 +30,14 @@ def plugin(*sources: Path) -> Path:
     if target.exists() and target.stat().st_mtime >= max(source.stat().st_mtime for source in (*sources, INTERFACE)):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    made = target.with_name(f"{target.stem}-{os.getpid()}.so")
     command = ["gcc", "-shared", "-fPIC", "-O2", "-Wall", f"-DPLUGIN_VERSION={interface_version()}"]
-    result = subprocess.run(
-        [*command, "-o", made, *(one for one in sources if one.suffix == ".c")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if result.returncode:
-        raise LabError(f"the plugin for QEMU cannot be built:\n{result.stderr}")
-    made.replace(target)
+    with written_whole(target) as made:
+        result = subprocess.run(
+            [*command, "-o", made, *(one for one in sources if one.suffix == ".c")],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if result.returncode:
+            raise LabError(f"the plugin for QEMU cannot be built:\n{result.stderr}")
     return target
