@@ -9,6 +9,11 @@ s64 sys_open(const char *name, int flags, umode_t mode)
 	return sys_openat(AT_FDCWD, name, flags, mode);
 }
 
+s64 sys_creat(const char *name, umode_t mode)
+{
+	return sys_openat(AT_FDCWD, name, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+
 s64 sys_stat(const char *name, void *stat)
 {
 	return sys_newfstatat(AT_FDCWD, name, stat, 0);
@@ -22,11 +27,6 @@ s64 sys_lstat(const char *name, void *stat)
 s64 sys_access(const char *name, int mode)
 {
 	return sys_faccessat2(AT_FDCWD, name, mode, 0);
-}
-
-s64 sys_faccessat(int dfd, const char *name, int mode)
-{
-	return sys_faccessat2(dfd, name, mode, 0);
 }
 
 s64 sys_readlink(const char *name, char *to, int size)

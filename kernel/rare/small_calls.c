@@ -1,6 +1,7 @@
 /*
  * small_calls.c - calls of a few lines: clock_settime(2), clock_getres(2), get_robust_list(2),
- * rt_sigpending(2), getrlimit(2), setrlimit(2), close_range(2), creat(2), preadv2(2), pwritev2(2).
+ * rt_sigpending(2), getrlimit(2), setrlimit(2), close_range(2), faccessat(2), preadv2(2),
+ * pwritev2(2).
  */
 #include "fs/calls/calls.h"
 #include "kernel/proc/process.h"
@@ -108,9 +109,9 @@ s64 sys_close_range(u32 first, u32 last, u32 flags)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-s64 sys_creat(const char *name, umode_t mode)
+s64 sys_faccessat(int dfd, const char *name, int mode)
 {
-	return sys_openat(AT_FDCWD, name, O_CREAT | O_WRONLY | O_TRUNC, mode);
+	return sys_faccessat2(dfd, name, mode, 0);
 }
 
 /* preadv2 and pwritev2: no flag is known; an @offset of -1 is the file's own position. */
