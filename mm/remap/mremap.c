@@ -3,7 +3,8 @@
  *
  * What moves are the entries of pages that are the process's own; pages of files are found again by
  * faults. The new area is made first, then the entries go over, then the old one is unmapped: no
- * page is ever without an area, and what fails leaves all as it was.
+ * page is ever without an area. What fails leaves the pages where they were; but what MREMAP_FIXED
+ * found at the new address may be gone then, and the end of what was to become shorter.
  *
  * Limits: no MREMAP_DONTUNMAP, no second mapping of a shared area (an old length of 0), and what is
  * moved or grows lies in one area.
@@ -96,8 +97,8 @@ static bool can_grow(const struct vma *vma, u64 end)
 	return end > vma->end && end <= USER_TOP && range_is_free(vma->mm, vma->end, end);
 }
 
-/* [old, old + old_length) becomes longer, at its place if @fixed_at is 0 and there is room. An
- * address, or -errno. */
+/* [old, old + old_length) becomes @new_length long, which is no less: at @fixed_at with
+ * MREMAP_FIXED; else at its place, or where there is room if it has none. An address, or -errno. */
 static s64 resize(struct mm *mm, u64 old, u64 old_length, u64 new_length, u32 flags, u64 fixed_at)
 {
 	const struct vma *vma = find_vma(mm, old);
@@ -107,9 +108,9 @@ static s64 resize(struct mm *mm, u64 old, u64 old_length, u64 new_length, u32 fl
 		return -EINVAL;
 	if (!vma || vma->start > old || vma->end < end)
 		return -EFAULT;
-	if (more && (!may_expand(mm, more, vma->flags) ||
-		     (is_data(vma->flags) &&
-		      more > page_alloc_total_pages() + swap_total_pages())))
+	if (more)
+		TRY(may_expand(mm, more, vma->flags));
+	if (is_data(vma->flags) && more > page_alloc_total_pages() + swap_total_pages())
 		return -ENOMEM;
 	if (!(flags & MREMAP_FIXED) && vma->end == end && can_grow(vma, old + new_length)) {
 		const struct vma area = area_like(vma, end, end, old + new_length);

@@ -311,7 +311,7 @@ static noinline int grow_stack(struct mm *mm, u64 address)
 	if (!(vma->flags & VM_GROWSDOWN) || address < LOWEST_ADDRESS)
 		return -EFAULT;
 	if (vma->end - address > current_limit(RLIMIT_STACK) ||
-	    !may_expand(mm, (vma->start - address) >> PAGE_SHIFT, vma->flags))
+	    may_expand(mm, (vma->start - address) >> PAGE_SHIFT, vma->flags))
 		return -EFAULT;
 	const struct vma *below = vma->below;
 	if (below && !(below->flags & VM_GROWSDOWN) && below->flags & VM_RIGHTS &&

@@ -49,14 +49,15 @@ s64 sys_munmap(u64 address, u64 length)
 
 /* ---- map ------------------------------------------------------------------------------------- */
 
-bool may_expand(const struct mm *mm, u64 pages, unsigned flags)
+int may_expand(const struct mm *mm, u64 pages, unsigned flags)
 {
 	lockdep_assert_held(&mm->lock);
+	if (!swap_may_lock(mm, pages, flags))
+		return -EAGAIN;
 	if (mm->total_pages + pages > current_limit(RLIMIT_AS) >> PAGE_SHIFT ||
-	    !swap_may_lock(mm, pages, flags))
-		return false;
-	return !is_data(flags) ||
-	       mm->data_pages + pages <= current_limit(RLIMIT_DATA) >> PAGE_SHIFT;
+	    (is_data(flags) && mm->data_pages + pages > current_limit(RLIMIT_DATA) >> PAGE_SHIFT))
+		return -ENOMEM;
+	return 0;
 }
 
 /* The VM_* flags of the new area: 0, or -errno. */
@@ -148,8 +149,7 @@ s64 mm_map(struct mm *mm, u64 address, u64 length, unsigned prot, unsigned map_f
 	area.start = (u64)TRY(choose_address(mm, address, length, map_flags));
 	area.end = area.start + length;
 	u64 there = map_flags & MAP_FIXED ? area_pages(mm, area.start, area.end) : 0;
-	if (!may_expand(mm, (length >> PAGE_SHIFT) - there, area.flags))
-		return -ENOMEM;
+	TRY(may_expand(mm, (length >> PAGE_SHIFT) - there, area.flags));
 	if (there)
 		TRY(unmap_range(mm, area.start, area.end));
 	TRY(vma_add(mm, &area));
@@ -227,10 +227,9 @@ static int grow_heap(struct mm *mm, u64 start, u64 end)
 
 	lockdep_assert_held(&mm->lock);
 	heap.flags |= swap_area_flags(mm);
-	if (pages > page_alloc_total_pages() + swap_total_pages() ||
-	    !may_expand(mm, pages, heap.flags) ||
-	    !range_is_free(mm, start, end))
+	if (pages > page_alloc_total_pages() + swap_total_pages() || !range_is_free(mm, start, end))
 		return -ENOMEM;
+	TRY(may_expand(mm, pages, heap.flags));
 	return vma_add(mm, &heap);
 }
 

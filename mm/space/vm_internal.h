@@ -143,5 +143,6 @@ void vma_zap_mapped(struct vma *vma, u64 start, u64 end, enum zapped what);
 /* Remove all areas from [start, end), page aligned: 0 or -ENOMEM (nothing was changed). */
 int unmap_range(struct mm *mm, u64 start, u64 end);
 
-/* Do the limits allow @pages more with these flags? */
-bool may_expand(const struct mm *mm, u64 pages, unsigned flags);
+/* Do the limits allow @pages more with these flags? 0; -EAGAIN: not if they are to be locked;
+ * -ENOMEM. mm->lock held. */
+int may_expand(const struct mm *mm, u64 pages, unsigned flags);

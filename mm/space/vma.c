@@ -1,9 +1,10 @@
 /*
  * vma.c - the areas of an address space. Declared in vm.h and vm_internal.h.
  *
- * They do not overlap; areas.c has them in order. A range of addresses becomes a whole number of
- * areas by vma_carve(), then each of them is changed, then vma_merge() joins what nothing tells
- * apart any more: all calls that change areas work so.
+ * They do not overlap; areas.c has them in order. Where the flags of a range change (mprotect,
+ * mlock), it becomes a whole number of areas by vma_carve(), then each of them is changed, then
+ * vma_merge() joins what nothing tells apart any more. What comes, by vma_add(), is joined there;
+ * what goes, by vma_remove(), is cut off there.
  *
  * An area that shows pages of a file is on the file's list as well (mapping->vmas), through which
  * truncation, sync and reclaim find the entries; so each page that is mapped must lie in an area on

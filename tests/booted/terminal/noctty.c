@@ -1,6 +1,6 @@
 /*
  * noctty.c - a session's leader opens the terminal, which nobody controls: it is his, unless he
- * has said O_NOCTTY.
+ * has said O_NOCTTY, or may only write to it.
  */
 #define _GNU_SOURCE
 #include "../must.h"
@@ -22,7 +22,7 @@ static int in_session(int flags, enum steal steal)
 	must(child, "fork");
 	if (!child) {
 		must(setsid(), "setsid");
-		must(terminal = open("/dev/ttyS0", O_RDWR | flags), "/dev/ttyS0");
+		must(terminal = open("/dev/ttyS0", flags), "/dev/ttyS0");
 		if (steal == STEAL)
 			must(ioctl(terminal, TIOCSCTTY, 1), "TIOCSCTTY");
 		_exit(open("/dev/tty", O_RDWR) >= 0);
@@ -38,8 +38,9 @@ static const char *said(int ours)
 
 int main(void)
 {
-	printf("TIOCSCTTY: %s\n", said(in_session(O_NOCTTY, STEAL)));
-	printf("open: %s\n", said(in_session(0, LEAVE)));
-	printf("O_NOCTTY: %s\n", said(in_session(O_NOCTTY, LEAVE)));
+	printf("TIOCSCTTY: %s\n", said(in_session(O_RDWR | O_NOCTTY, STEAL)));
+	printf("open: %s\n", said(in_session(O_RDWR, LEAVE)));
+	printf("O_NOCTTY: %s\n", said(in_session(O_RDWR | O_NOCTTY, LEAVE)));
+	printf("O_WRONLY: %s\n", said(in_session(O_WRONLY, LEAVE)));
 	return 0;
 }

@@ -422,6 +422,7 @@ SCENARIO(addresses_of_traps)
 	TRAP("privileged", asm volatile("hlt"));
 	TRAP("no address", *(volatile int *)0x8000000000000000UL);
 	TRAP("nothing there", *(volatile int *)0x10000);
+	TRAP("in no table", asm volatile("movw %w0, %%gs" ::"r"(7))); /* of local descriptors */
 }
 
 static void without_vectors(int signo, siginfo_t *info, void *context)
