@@ -16,7 +16,7 @@
 
 /* A test of what is found against what is expected: chi squared, its degrees of freedom, z. */
 struct hash_fit {
-	u64 chi2_milli; /* the largest u64: out of range */
+	u64 chi2_milli; /* out of range: the largest u64, of bucket sizes less 1000 n */
 	u64 freedom;	/* 0: nothing to test */
 	s64 z_milli;	/* (chi2 - freedom) / sqrt(2 freedom) */
 };

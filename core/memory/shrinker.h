@@ -11,9 +11,10 @@
  *	static struct shrinker shrinker = {.name = "inodes", .after_pages = shrink_inodes};
  *	shrinker_register(&shrinker);
  *
- * The operations are called from within an allocation that may sleep, whatever locks its caller
- * holds: they take locks by trying, or locks under which nobody allocates; they start no I/O and do
- * not sleep; what they allocate (best: nothing) does not reclaim again.
+ * The operations are called by reclaim_pages(), mostly from within an allocation that may sleep,
+ * whatever locks its caller holds: they take locks by trying, or locks under which nobody
+ * allocates; they start no I/O and do not sleep, but may let others run (cond_resched()); what they
+ * allocate (best: nothing) does not reclaim again.
  */
 #pragma once
 
@@ -23,8 +24,8 @@ struct shrinker {
 	const char *name; /* in the plural */
 
 	/* Drop 1/2^@priority of the objects that nobody uses, or what the cache's own policy makes
-	 * of it: how many went. If the round's pages were fewer than are wanted: if_too_few().
-	 * NULL: nothing to drop then. */
+	 * of it: how many went. If fewer frames than are wanted have been freed when a round has
+	 * looked at its pages: if_too_few(). NULL: nothing to drop then. */
 	u64 (*before_pages)(unsigned priority);
 	u64 (*after_pages)(unsigned priority);
 	u64 (*if_too_few)(unsigned priority);
@@ -49,7 +50,7 @@ void reclaim_register(u64 (*reclaim)(u64 pages));
 /*
  * Try to free @pages frames by dropping clean unused pages of the page cache and by asking the
  * shrinkers; how many frames were freed. Never starts writing a page: dirty ones are left to
- * write-back (which is hurried). May sleep. Does nothing when called from within itself, or before
- * somebody has registered.
+ * write-back (which is hurried). May sleep. Does nothing when called from within itself or by the
+ * threads of write-back and swap (task->in_reclaim), or before somebody has registered.
  */
 u64 reclaim_pages(u64 pages);

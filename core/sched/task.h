@@ -26,8 +26,8 @@ enum task_state {
 	TASK_RUNNING,	      /* on a CPU or on a run queue */
 	TASK_INTERRUPTIBLE,   /* asleep; wake_up() or a signal ends it */
 	TASK_UNINTERRUPTIBLE, /* asleep; only wake_up() ends it */
-	TASK_KILLABLE,	      /* asleep; wake_up() or the end of the process ends it */
-	TASK_STOPPED,	      /* stopped by a signal; SIGCONT or SIGKILL ends it */
+	TASK_KILLABLE,	      /* asleep; wake_up() or TASK_PENDING_END ends it */
+	TASK_STOPPED,	      /* stopped by a signal; SIGCONT or TASK_PENDING_END ends it */
 	TASK_DEAD,	      /* will not run again */
 };
 
@@ -36,7 +36,8 @@ struct task {
 	struct arch_task arch; /* saved stack pointer, FS base, FPU area */
 	void *kernel_stack;    /* lowest address; KERNEL_STACK_SIZE bytes */
 
-	/* Read by the owner on hot paths; changed only by the owner (proc/ replaces them whole). */
+	/* Read by the owner on hot paths; changed only by the owner (proc/ replaces them whole),
+	 * but for `pending`, by anybody. */
 	struct mm *mm; /* NULL in a kernel thread */
 	const struct cred *cred;      /* what it acts by: its own, or for a moment another */
 	const struct cred *real_cred; /* its own, which others look at */
@@ -49,10 +50,11 @@ struct task {
 	pid_t process_id;	  /* what getpid() says; 0: of no process */
 	const struct rlimit *limits; /* of its process (limits.h); NULL: none */
 	u64 minor_faults, major_faults; /* major: a page had to be read */
-	bool in_reclaim;	 /* reclaiming, or write-back: allocations do not reclaim */
+	bool in_reclaim;	 /* reclaiming, write-back, swap: allocations do not reclaim */
 	bool pagefault_disabled; /* mm/: a fault in a user copy fails at once (locks are held) */
 
-	/* Under the run queue's lock of `cpu`. */
+	/* Under the run queue's lock of `cpu`; but without it the task sets its own state, ticks
+	 * are counted, and the switch away from the task clears on_cpu. */
 	enum task_state state;
 	int cpu;
 	struct list_head run_link;
@@ -102,7 +104,7 @@ static inline bool signal_pending(const struct task *task)
 	return task->pending & TASK_PENDING_SIGNAL;
 }
 
-/* Is a SIGKILL (or the process's exit) pending? Ends waits that are otherwise uninterruptible. */
+/* Is the thread to end? Ends waits that are otherwise uninterruptible. */
 static inline bool fatal_signal_pending(const struct task *task)
 {
 	return task->pending & TASK_PENDING_END;

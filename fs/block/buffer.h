@@ -9,8 +9,8 @@
  *
  * One block, one buffer: a block that a file page takes over pushes a metadata buffer of the same
  * block out of the table, unwritten; a file block is only freed after its page's buffers are gone,
- * a metadata block after bforget(). I/O in flight is waited for in both cases, so that an old write
- * cannot land on new data.
+ * a metadata block after bforget(). I/O in flight is waited for when a block is taken over, and
+ * before a file block is freed, so that an old write cannot land on new data.
  *
  * States (flags): B_UPTODATE; B_DIRTY (on a dirty list with the time it became so); B_LOCKED (I/O,
  * or somebody is about to start it, or fills the block as a whole); B_MAPPED (block number valid);
@@ -47,8 +47,8 @@ enum buffer_flag {
 };
 
 /*
- * The order in which what is dirty goes to the disk. Between two ranks the disk is flushed, so
- * after a power cut nothing there leads to what was never written.
+ * The order in which what is dirty goes to the disk. Before each rank from RANK_USUAL on the disk
+ * is flushed, so after a power cut nothing there leads to what was never written.
  */
 enum buffer_rank {
 	RANK_DATA,  /* of files */
@@ -83,10 +83,11 @@ struct buffer {
 /* Referenced buffer, uptodate or not; ERR_PTR(-ENOMEM), ERR_PTR(-EIO) when past the device. Sleeps.
  */
 struct buffer *buffer_get(struct block_device *device, u64 block);
-/* Referenced and uptodate: ERR_PTR(-EIO) when reading failed. Sleeps. Name as in every Unix: bread.
- */
+/* Referenced and uptodate; ERR_PTR(-EIO) when reading failed, or buffer_get()'s error. Sleeps. Name
+ * as in every Unix: bread. */
 struct buffer *bread(struct block_device *device, u64 block);
-/* Find only; NULL if not cached. Counted, as the finds of the calls above are: one a call. */
+/* Find only: referenced; NULL if not cached. Counted, as the finds of the calls above are: one a
+ * call. */
 struct buffer *find_buffer(struct block_device *device, u64 block);
 
 static inline void brelse(struct buffer *buffer) /* NULL is allowed */
@@ -100,16 +101,19 @@ DEFINE_FREE(buffer, struct buffer *, if (!IS_ERR(*variable)) brelse(*variable))
 
 /* It is not to be written any more, nor being written. Sleeps. */
 void abandon_buffer(struct buffer *buffer);
-/* the block was freed: drop contents unwritten, and the reference */
+/* the block was freed: drop contents unwritten, and the reference; a write in flight goes on */
 void bforget(struct buffer *buffer);
 /* ---- the cache as a whole -------------------------------------------------------------------- */
 
-/* Umount: drop all clean, unused ones. */
+/* Umount, swapon: drop all clean, unused metadata buffers. */
 void invalidate_buffers(struct block_device *device);
 /* Write out and forget the device's buffers, and use blocks of @size bytes (512, 1024, 2048 or
- * 4096) from now on, once nobody reads or writes the device as a file. 0 or -EIO. Sleeps. */
+ * 4096) from now on, once nobody reads or writes the device as a file. 0; -EIO: not all could be
+ * written, but the size is the new one. Sleeps. */
 int set_block_size(struct block_device *device, unsigned size);
-/* For reclaim: evict up to 1/2^@priority of the buffers, of those clean and unused; how many. */
+/* For reclaim and drop_caches: evict metadata buffers that are clean, unused and were not used
+ * lately, no more than 1/2^@priority of the pages that such buffers and all that is dirty take: how
+ * many. Hurries write-back. */
 u64 shrink_buffers(unsigned priority);
 /* In a debug kernel: table, lists and counts agree, or panic. */
 #ifdef CONFIG_DEBUG
@@ -128,8 +132,8 @@ int block_write_begin(struct inode *inode, struct page *page, unsigned from, uns
 int block_write_end(struct inode *inode, struct page *page, unsigned from, unsigned to);
 void block_invalidate_page(struct page *page, unsigned from);
 bool free_page_buffers(struct page *page); /* .free_buffers; buffer.c */
-/* Zero the rest of the block in which @from lies, on disk too. Before a truncation. 0, -EIO,
- * -ENOMEM. */
+/* Zero the rest of the block in which @from lies, in the page, which becomes dirty; that is locked
+ * for it. Before a truncation, whose inode->lock it needs. 0, -EIO, -ENOMEM, get_block's error. */
 int block_truncate_page(struct inode *inode, loff_t from);
 
 /* buffer.c for buffer_page.c: a page's buffers, an array. */

@@ -128,7 +128,8 @@ int vfs_fsync(struct file *file, bool data_only)
 
 struct file *__file_lock_position(struct file *file)
 {
-	/* The others may wait long in a read, and have no position. */
+	/* The others may wait long in a read. Of them only block devices have a position, which is
+	 * not locked, as on Linux. */
 	if (!S_ISREG(file->inode->mode) && !S_ISDIR(file->inode->mode))
 		return NULL;
 	mutex_lock(&file->position_lock);

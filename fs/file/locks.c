@@ -12,7 +12,7 @@
  *
  * All waiters sleep on one queue: whoever gives up a part of a lock wakes them, and each tries
  * again. A process whose wait for a record lock would close a circle is refused it (-EDEADLK); as
- * on Linux not a circle of flock's locks, nor one in which somebody waits for an open file's.
+ * on Linux not a circle of flock's locks, nor one in which another waits for an open file's.
  *
  * LOCKS_MAX locks in all (twice as many by cutting some in two), then ENOLCK. All is under
  * locks_lock, taken by these calls and by the close of a file that has locks, never by reading and
@@ -43,7 +43,7 @@ struct waiter {
 
 static DEFINE_SPINLOCK(locks_lock);
 static DEFINE_WAIT_QUEUE(locks_wait);
-static LIST_HEAD(waiters); /* the last to come first */
+static LIST_HEAD(waiters); /* who has tried last comes first */
 static u32 lock_count;
 
 /* ---- under locks_lock ------------------------------------------------------------------------ */

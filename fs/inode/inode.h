@@ -39,8 +39,8 @@ struct path;
 struct super_block;
 
 struct inode_operations {
-	/* All under dir->lock held for writing (lookup: at least for reading); may sleep; 0 or
-	 * -errno. */
+	/* What is done in a directory, from lookup() to rename(), is under its lock held for
+	 * writing, but for make_nameless(). All may sleep; 0 or -errno. */
 
 	/* Fill the negative, unhashed @dentry: d_add(dentry, inode or NULL), or if the cache is not
 	 * to answer the next time, D_UNCACHED and d_instantiate(). 0 also when the name is not
@@ -71,7 +71,8 @@ struct inode_operations {
 	 */
 	char *(*get_link)(struct inode *inode);
 	int (*jump_link)(struct inode *inode, struct path *path);
-	/* Give a regular file another size; NULL: it has none. Under inode->lock. */
+	/* Give a regular file another size; NULL: it has none. This and the next under inode->lock.
+	 */
 	int (*truncate)(struct inode *inode, loff_t size);
 	int (*fallocate)(struct inode *inode, int mode, loff_t offset, loff_t length);
 	/* SEEK_DATA, SEEK_HOLE: the first byte from @offset (inside the file) on that is data, or
@@ -108,7 +109,7 @@ struct inode {
 
 	/* Under lock (writers); data.size also read without it. */
 	struct rw_semaphore lock;
-	u64 blocks; /* 512-byte units */
+	u64 blocks; /* 512-byte units; by the file system's own lock, or atomic */
 	struct timespec64 atime, mtime, ctime; /* under spin, atime but for reads */
 
 	const struct file_operations *fop; /* constant once it is found by others */
@@ -149,7 +150,7 @@ static inline void ihold(struct inode *inode)
 {
 	atomic_inc(&inode->refcount);
 }
-/* may sleep when last and nlink == 0 */
+/* the last one may sleep, if nlink is 0 or it is not hashed */
 void iput(struct inode *inode);
 DEFINE_FREE(iput, struct inode *, if (*variable) iput(*variable))
 /* Set and clear I_* flags, by release (iget() waits without spin): what they were before. */
@@ -187,7 +188,7 @@ static inline void set_nlink(struct inode *inode, u32 nlink)
 	mark_inode_dirty(inode);
 }
 /* A file is open for writing, or runs as a program: 0, or -ETXTBSY if it is the other already. Each
- * that succeeds is taken back once. Any context; inode->spin. */
+ * that succeeds is taken back once. They take inode->spin and do not sleep. */
 int get_write_access(struct inode *inode);
 void put_write_access(struct inode *inode);
 int deny_write_access(struct inode *inode);

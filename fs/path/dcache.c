@@ -9,8 +9,8 @@
  *   - hashing and unhashing: bucket lock; the caller holds a reference, and the directory's lock or
  *     tree_lock, without which the dentry may be in another bucket by then
  *   - negative -> positive: the directory's lock; positive -> negative: that, and the bucket lock
- * with the only reference, so that lookup cannot take another meanwhile
- *   - parent and name: only while unhashed, under tree_lock and dentry->lock (d_move)
+ *     with the only reference, so that lookup cannot take another meanwhile
+ *   - parent and name: only while unhashed, under tree_lock; parent under dentry->lock too (d_move)
  *   - children: the parent's dentry->lock
  */
 #include "fs/file/file.h"

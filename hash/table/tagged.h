@@ -201,7 +201,8 @@ static __maybe_unused void T(walk)(void *instance, void (*visit)(u64 size, void 
 	}
 }
 
-/* At boot, before anyone uses the table: it is as large as one of chains, and at least a page. */
+/* At boot, before anyone uses the table: an eighth as many buckets as one of chains has, in as much
+ * memory; but two at least, for which there is room, since no table has less than a page. */
 static __maybe_unused void T(create)(struct TABLE *table, struct hash_cache *cache)
 {
 	cache->table = table;

@@ -64,7 +64,7 @@ struct process {
 	/* process_lock */
 	struct list_head threads; /* task->thread_link, the first thread first */
 	unsigned thread_count;	  /* 0: a zombie */
-	atomic_t live;		  /* threads that have not begun to end */
+	atomic_t live;		  /* threads that have not begun to end; falls without the lock */
 	struct task *exec_task;	  /* the thread in execve, for which all others are to end */
 	struct list_head all_link; /* process_list, oldest first */
 	struct process *parent; /* the zombie is his to wait for */
@@ -79,7 +79,7 @@ struct process {
 	wait_queue_head_t wait_children;
 	u64 pending;	   /* signals for any of its threads */
 
-	/* The owner writes, others read. */
+	/* process_lock as well; but start_ns is constant, and real_timer is cancelled without. */
 	struct timer real_timer; /* ITIMER_REAL */
 	struct interval_timer timers[ITIMERS];
 	struct cpu_times times;		 /* of threads that ended */
@@ -88,7 +88,8 @@ struct process {
 	char comm[16]; /* the zombie's */
 	const struct cred *zombie_cred;
 
-	/* What a child has from its parent, and the actions. process_lock. */
+	/* What a child has from its parent, and the actions. process_lock; but not_dumpable and
+	 * personality are changed by its own threads without it, and limits are read so. */
 	u64 handled; /* bit signo-1: actions[signo-1] is valid, else SIG_DFL */
 	pid_t group, session;
 	int nice; /* -20 .. 19 */
@@ -128,13 +129,13 @@ bool process_is_meant(const struct process *process, pid_t pid);
 /* the first thread's, a zombie's too; process_lock held */
 const struct cred *process_cred(const struct process *process);
 
-/* time.c; process_lock held */
+/* time.c; process_lock held for the first two, for the others not */
 struct cpu_times process_times(const struct process *process);
 struct cpu_times task_times(struct task *task);
 void real_timer_expired(void *process); /* in an interrupt */
-void itimer_cancel(struct process *process); /* the process ends; process_lock not held */
-/* A timespec of the program as nanoseconds (~0 at most), and back: 0, -EFAULT, -EINVAL. */
+void itimer_cancel(struct process *process); /* the process ends */
 s64 read_clock(int clock); /* CLOCK_*: nanoseconds, or -EINVAL */
+/* A timespec of the program as nanoseconds (~0 at most), and back: 0, -EFAULT, -EINVAL. */
 int get_timespec(const void *from, u64 *ns);
 int put_timespec(void *to, u64 ns);
 /* When a wait of @ns ends that the current call begins: ~0 never, 0 at once. A call that returned
@@ -214,7 +215,7 @@ pid_t pgrp_session(pid_t pgrp);
 
 /* The current process, in a background group of its terminal's session, is about to do what @signo
  * (SIGTTIN, SIGTTOU) stands for. 0: it may. -ERESTARTSYS: its group has been sent the signal. -EIO:
- * it may not, since it ignores the signal, or nobody could continue the group. */
+ * it may not, since it ignores or blocks SIGTTIN, or nobody could continue the group. */
 int signal_background(int signo);
 
 /* What the terminal does for processes; it sets `terminal` before there is any. */

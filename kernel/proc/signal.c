@@ -5,9 +5,10 @@
  * Sending puts a signal into a set, the process's or one thread's, and makes a thread that does not
  * block it look (TASK_PENDING_SIGNAL, and a wake-up if it sleeps interruptibly). So a signal, a
  * real-time one too, is pending once a set, and none is lost for want of memory. What goes with it,
- * its siginfo, the process has once a number; but what a thread did itself is the thread's own, for
- * others may fault at the same time. Taking one picks the thread's own first, faults, then the
- * lowest number. SIGKILL is never pending: it ends the process when it is sent.
+ * its siginfo, the process has once a number; but a thread has that of its last fault itself, for
+ * others may fault at the same time. Taking one looks into the thread's own set first, and into the
+ * process's if that has none; of a set faults go first, then the lowest number. SIGKILL is never
+ * pending: it ends the process when it is sent.
  *
  * Stopping: the thread that takes a stop signal sets process->stopped and tells the parent; every
  * thread waits in take_signal() until SIGCONT, which acts when it is *sent*, clears it, or the

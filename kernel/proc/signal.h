@@ -21,13 +21,14 @@ struct process;
 struct registers;
 struct task;
 
-/* Of a thread; allocated with its task. Written by the thread itself. */
+/* Of a thread; allocated with its task. The thread alone changes it, but for `pending`. */
 struct signal_state {
 	u64 pending; /* for this thread alone; process_lock */
-	struct siginfo fault; /* its own doing, if .signo is set and pending */
-	u64 blocked;
-	/* Other than that while rt_sigsuspend, rt_sigtimedwait, ppoll or pselect change it: what it
-	 * will be again. A signal in it is kept even if it is ignored. */
+	struct siginfo fault; /* its own doing, if .signo is set and pending; process_lock */
+	u64 blocked; /* changed under process_lock; others look at it under that */
+	/* Other than that while rt_sigsuspend, rt_sigtimedwait, ppoll, pselect or epoll_pwait
+	 * change it: what it will be again. A signal in it is kept even if it is ignored. Others
+	 * look at it under process_lock, but it changes without. */
 	u64 saved_blocked;
 	bool repeats;	 /* a call is made again after a signal without a handler, and keeps */
 	u64 deadline_ns; /* the end of its wait (wait_deadline(), process.h) */
@@ -54,11 +55,12 @@ void signal_tell_threads(struct process *process, u64 signals, u32 states);
  * process_lock held. */
 void signal_end_threads(struct process *process, const struct task *survivor);
 
-/* Set current's mask; until the call ends, or a signal ends it, but leave what is to come back. */
+/* Set current's mask; until the call ends, or a signal ends it, but leave what is to come back.
+ * These take process_lock. */
 void signal_set_blocked(u64 blocked);
 void signal_set_temporarily(u64 blocked);
 
-/* The set that a program passes: 0, -EINVAL (not of @size), -EFAULT. */
+/* The set that a program passes: 0, -EINVAL (not of @size), -EFAULT. No spinlock held. */
 int get_signal_set(const u64 *from, size_t size, u64 *set);
 
 /* The hook behind send_signal_current(). Takes process_lock. */

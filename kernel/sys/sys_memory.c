@@ -1,9 +1,11 @@
 /*
  * sys_memory.c - mmap(2), and memory that processes share by inheritance: MAP_SHARED without a
- * file. The other calls on the address space are in mm/space/mmap.c.
+ * file, or of /dev/zero. The other calls on the address space are in mm/space/mmap.c, mm/remap and
+ * kernel/residency.
  *
- * What is shared so is a file of a tmpfs that is mounted nowhere and has no limits: who takes all
- * memory by it is ended as by any other.
+ * What is shared so is a file of a tmpfs that is mounted nowhere and has no limits; it is no larger
+ * than memory and swap. Who takes all memory by it is ended as by any other, since the pages that
+ * he maps count as his.
  */
 #include "fs/tmpfs/tmpfs.h"
 #include "kernel/proc/process.h"

@@ -1,10 +1,11 @@
 /*
- * fpu.h - private to arch/x86/entry: the vector registers of programs (x87, SSE, AVX).
+ * fpu.h - private to arch/x86: the vector registers of programs (x87, SSE, AVX).
  *
- * They are saved by XSAVE, which every 64-bit processor since 2008 has. The kernel itself never
- * uses them. A task's image lies at the top of its kernel stack. The switch saves them when a
- * program's task is left and loads them when one is entered. Only the task itself and the switch
- * touch an image.
+ * They are saved by XSAVE, without which the kernel does not start (cpu.c). The kernel itself uses
+ * none but three, for a moment, which it saves before and loads again (arch/math/aes.h). A task's
+ * image lies at the top of its kernel stack. The switch saves them when a program's task is left
+ * and loads them when one is entered. Only the task itself and the switch touch an image, and a
+ * fork that of the new task.
  */
 #pragma once
 

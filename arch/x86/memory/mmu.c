@@ -23,7 +23,8 @@
  * CR3; one that runs no task of it, as every CPU when a root is given up, leaves it then.
  *
  * Locks: the caller's page-table lock guards a root; no interrupt handler uses the per-CPU stock;
- * the kernel's tables change at start-up only.
+ * the kernel's tables change at start-up only, but for those of kernel stacks, whose lock is in
+ * stacks.c.
  */
 #include "arch/x86/x86.h"
 #include "core/memory/page_alloc.h"

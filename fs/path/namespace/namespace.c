@@ -213,7 +213,8 @@ struct fs_context *namespace_enter(struct mount_namespace *namespace)
 
 char *namespace_prepend(const struct mount *top, char *at, const char *start)
 {
-	/* eight bytes: a path below the root is hashed in as many words as without them */
+	/* eight bytes, as long as ids are below a million: one word more to hash, and a path below
+	 * the root lies in its words as without them */
 	char name[16];
 	int length = snprintf(name, sizeof(name), *at ? "/%06d/" : "/%06d", top->id);
 

@@ -3,7 +3,8 @@
  *
  * A struct mmu_root is the root of one address space's page tables (the kernel half is shared by
  * all). Locks: the caller holds the address space's page-table lock (mm->page_table_lock) around
- * every call that takes a `struct mmu_root *`, except mmu_switch(). Nothing here sleeps.
+ * every call that takes a `struct mmu_root *`, except mmu_switch(), and mmu_create() and
+ * mmu_destroy(), when nobody else works on the root. Nothing here sleeps.
  */
 #pragma once
 
@@ -24,7 +25,8 @@ struct mmu_root {
 	u64 hole;		 /* it found none at last: what that one empty entry spans */
 };
 
-/* Protection of a mapping. MMU_WRITE and MMU_EXEC are never both given: W^X is asserted. */
+/* Protection of a mapping. MMU_WRITE and MMU_EXEC are given together only for the page of an
+ * instruction that writes to that page (write_rights(), mm/space/fault.c); nothing asserts it. */
 #define MMU_READ (1u << 0)
 #define MMU_WRITE (1u << 1)
 #define MMU_EXEC (1u << 2)
