@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from lab.report.figures import Buckets, Chains, Curve, Fault, Misses, Point, Sensitivity
-from lab.report.numbers import Ratio, Run, Sample, as_printed, finite, known_mean, ratio, sample
+from lab.report.numbers import Ratio, Run, Sample, as_printed, finite, known_mean, limit, of_deviations, ratio, sample
 from lab.report.verdicts import Claim, Verdict, Word, judge
 from lab.sweep.experiment import CACHES, Expect, Experiment, Histogram, Kernel, Measure, Variant
 from lab.sweep.measures import value
@@ -264,6 +264,8 @@ def _table(section: Section, measure: Measure) -> Table:
             paper = _paper(section, measure, kernel, place)
             is_reference = kernel.name == experiment.reference
             paper_ratio = as_printed(paper, paper_reference, measure.digit, experiment.smallest)
+            if measure.over == "deviation":
+                paper_ratio = of_deviations(paper, paper_reference)
             if is_reference and paper_ratio:
                 paper_ratio = Ratio(1.0, 1.0, 1.0)
             rows.append(
@@ -293,14 +295,15 @@ def _with_verdicts(rows: list[Row], section: Section, measure: Measure) -> list[
     experiment = section.experiment
     references = {row.place: row.ours for row in rows if row.is_reference}
     compared = [row for row in rows if row.paper_ratio and not row.is_reference]
+    untested = {id(row): experiment.find_kernel(row.kernel).untested.get(row.place.name) for row in compared}
     claims = [
         Claim(
-            row.ours,
+            None if untested[id(row)] else row.ours,
             references.get(row.place),
             row.paper_ratio,
             resolution=measure.resolution,
             noise=experiment.noise_at(row.place.name, row.paper_ratio.value if row.paper_ratio else None),
-            missing=row.missing,
+            missing=untested[id(row)] or row.missing,
             one_image=_one_image(section, row.place.variant, row.kernel, experiment.reference),
             name=_name(row),
         )
@@ -393,14 +396,13 @@ def _claim(section: Section, expect: Expect) -> _Prepared:
     more, than = table.row(place, expect.more), table.row(place, expect.than)
     lacking = [f"{row.kernel}: {row.missing or 'no number'}" for row in (more, than) if row and not row.ours]
     nowhere = f"the runs say nothing of '{place}'" if untold else f"there is no '{place}' at this scale"
-    missing = "; ".join(lacking) or nowhere
-    if not than or (not more and expect.at_most is None):
+    missing = expect.untested or "; ".join(lacking) or nowhere
+    if expect.untested or not than or (not more and expect.at_most is None):
         nothing = Claim(None, None, missing=missing, asked=expect.asked, goal=expect.goal, name=expect.text)
         return _Prepared(expect, table, place, nothing)
-    ours, paper = (
-        more.ours if more else _limit(expect.at_most, than.ours),
-        ratio(more.paper if more else None, than.paper),
-    )
+    ours = more.ours if more else limit(expect.at_most, than.ours)
+    theirs = of_deviations if table.measure.over == "deviation" else ratio
+    paper = theirs(more.paper if more else None, than.paper)
     largest = math.inf if expect.largest is None else expect.largest
     claim = Claim(
         ours, than.ours, paper, expect.at_least, largest, table.measure.resolution, missing=missing,
@@ -408,11 +410,6 @@ def _claim(section: Section, expect: Expect) -> _Prepared:
         one_image=more is not None and _one_image(section, than.place.variant, expect.more, expect.than),
     )  # fmt: skip
     return _Prepared(expect, table, place, claim)
-
-
-def _limit(most: float | None, of: Sample | None) -> Sample | None:
-    """A number that does not vary, to be compared with the runs @of."""
-    return None if most is None or of is None else Sample(float(most), 0.0, of.n)
 
 
 def _buckets(section: Section, wanted: Histogram) -> Buckets:

@@ -123,6 +123,24 @@ def as_printed(a: Sample | None, b: Sample | None, digit: float, smallest: float
     return replace(found, low=min(low, found.value / (1 + smallest)), high=max(high, found.value * (1 + smallest)))
 
 
+def of_deviations(a: Sample | None, b: Sample | None, confidence: float = CONFIDENCE) -> Ratio | None:
+    """As ratio(), where the means are themselves standard deviations, each of so many runs: with the interval of an F test."""
+    if a is None or b is None or a.mean <= 0 or b.mean <= 0:
+        return None
+    if not a.n or not b.n or a.n < 2 or b.n < 2:
+        return Ratio(a.mean / b.mean, why="of how many runs is not known")
+    from scipy.special import fdtri
+
+    tail, value = (1 + confidence) / 2, a.mean / b.mean
+    low, high = fdtri(a.n - 1, b.n - 1, tail), fdtri(b.n - 1, a.n - 1, tail)
+    return Ratio(value, value / math.sqrt(low), value * math.sqrt(high))
+
+
+def limit(most: float | None, of: Sample | None) -> Sample | None:
+    """A number that does not vary, to be compared with the runs @of."""
+    return None if most is None or of is None else Sample(float(most), 0.0, of.n)
+
+
 def _common(a: Sample, b: Sample) -> tuple[bool, float]:
     """Whether the runs are pairs, and then the covariance of the two means."""
     paired = bool(a.kept) and [run.seed for run in a.kept] == [run.seed for run in b.kept]

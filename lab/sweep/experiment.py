@@ -135,6 +135,7 @@ class Kernel(Part):
     # have the same under NAME, or nothing.
     words: dict[str, str] = {}
     paper: PaperRow | dict[str, PaperRow] = {}
+    untested: dict[str, str] = {}  # a workload or case -> why what was run does not test what the paper has there
 
     def at(self, full: bool) -> Kernel:
         """As it is booted with --full, or without."""
@@ -248,6 +249,7 @@ class Expected(Part):
     asked: bool = False  # the paper asks whether it is so, and has no finding of its own
     goal: bool = False  # the paper says nothing of it: it is what we want to reach
     open: str = ""  # what the paper itself left open of it
+    untested: str = ""  # why what was run does not test it
     conclusion: str = ""  # what we make of it, beside the verdict
 
 

@@ -11,4 +11,9 @@ def test_a_terminal_is_taken_unless_no_is_said(cw_run, tmp_path):
     program = static_program(tmp_path / "noctty", Path(__file__).with_name("noctty.c"))
     result = cw_run(["/root/noctty"], add=[f"{program}:/root/noctty"], root="tmpfs")
     lines = result.output.decode().replace("\r", "").splitlines()
-    assert lines == ["TIOCSCTTY: it controls us", "open: it controls us", "O_NOCTTY: it does not", "O_WRONLY: it does not"]
+    assert lines == [
+        "TIOCSCTTY: it controls us",
+        "open: it controls us",
+        "O_NOCTTY: it does not",
+        "O_WRONLY: it does not",
+    ]

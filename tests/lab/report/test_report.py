@@ -54,6 +54,52 @@ def test_s_in_a_papers_row_belongs_to_the_first_measure(tmp_path):
     assert (row.paper.s, row.paper.n) == (0.5, 4)
 
 
+def test_what_did_not_test_it_is_not_judged(tmp_path):
+    """The numbers stay; the verdict says why there is none. Of another kernel's row there is one."""
+    untested = TEXT.replace("n = 7 }", 'n = 7 }\nuntested = { "16 scripts" = "nothing was looked up" }', 1)
+    untested = untested.replace("at_least = 2.0", 'at_least = 2.0\nuntested = "no chains were walked"')
+    found = section(tmp_path / "r", untested)
+    row = table(found, "throughput").row("16 scripts", "twice")
+    assert (row.verdict.word, row.verdict.reason) == ("not measured", "nothing was looked up")
+    assert row.ours.mean == 1023 and row.ratio.value == 1023 / 1003
+    assert table(found, "throughput").row("16 scripts", "four times").verdict.word == "left open"
+    first, second, *_ = found.judgements
+    assert (first.verdict.word, first.verdict.reason) == ("not measured", "no chains were walked")
+    assert second.verdict.word != "not measured"
+
+
+def test_a_papers_deviations_have_an_interval(tmp_path):
+    """Of rows and of expectations alike; 30 to 12 of seven and three runs is noise."""
+    text = TEXT.replace("s = 29.96,", "s = 29.96, deviation = 29.96, n = 3,").replace(
+        "s = 12.09,", "s = 12.09, deviation = 12.09,"
+    )
+    text += """
+[[measure]]
+name = "deviation"
+better = "lower"
+paper = "deviation"
+over = "deviation"
+from = "metric:scripts_per_hour"
+
+[[expect]]
+text = "plain varies more"
+measure = "deviation"
+more = "plain"
+than = "twice"
+"""
+
+    def twice(store):
+        for _, cell in store.cells("sample", "reduced"):
+            (line,) = cell.results
+            store.record(replace(cell, results=[line, line | {"scripts_per_hour": line["scripts_per_hour"] + 5}]))
+
+    found = section(tmp_path / "r", text, change=twice)
+    row = table(found, "deviation").row("16 scripts", "twice")
+    assert row.paper_ratio.low < 1 < row.paper_ratio.high
+    paper = found.judgements[-1].paper_ratio
+    assert paper.low < 1 < paper.high
+
+
 def test_a_verdict_needs_the_papers_effect_above_its_noise(tmp_path):
     """4290.0 s=21.9 against 4282.8 s=29.96 is noise."""
     assert table(section(tmp_path / "r"), "throughput").row("16 scripts", "four times").verdict.word == "left open"

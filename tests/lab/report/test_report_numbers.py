@@ -7,7 +7,18 @@ import math
 import pytest
 
 from lab.build.setup import need_lab
-from lab.report.numbers import Ratio, Run, Sample, as_printed, equality_p, identical_distance, ratio, sample, student
+from lab.report.numbers import (
+    Ratio,
+    Run,
+    Sample,
+    as_printed,
+    equality_p,
+    identical_distance,
+    of_deviations,
+    ratio,
+    sample,
+    student,
+)  # fmt: skip
 from lab.sweep.experiment import load
 from lab.sweep.toml.files import find
 
@@ -28,6 +39,25 @@ def test_mean_and_deviation():
     found = of(2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0)
     assert (found.mean, found.n) == (5.0, 8)
     assert found.s == pytest.approx(math.sqrt(32 / 7))  # the squares of the distances add up to 32
+
+
+def test_deviations_are_told_apart_by_an_f_test():
+    """Five runs each: F(0.975; 4, 4) is 9.605 in every table, so that deviations have to be 3.1 times as large."""
+    found = of_deviations(Sample(30.0, None, 5), Sample(10.0, None, 5))
+    assert found is not None and found.low is not None and found.high is not None
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (3.0, 3 / math.sqrt(9.60453), 3 * math.sqrt(9.60453)), rel=1e-5
+    )
+    assert found.side == 0
+    apart = of_deviations(Sample(31.0, None, 5), Sample(10.0, None, 5))
+    assert apart is not None and apart.side == 1
+    few = of_deviations(Sample(30.0, None, 10), Sample(10.0, None, 3))  # F(9, 2) above, F(2, 9) below
+    assert few is not None and (few.low, few.high) == pytest.approx(
+        (3 / math.sqrt(39.387), 3 * math.sqrt(5.7147)), rel=1e-4
+    )
+    alone = of_deviations(Sample(30.0, None, 1), Sample(10.0, None, 5))
+    assert alone is not None and alone.low is None and "how many runs" in alone.why
+    assert of_deviations(Sample(30.0, None, 5), Sample(0.0, None, 5)) is None
 
 
 def test_middle_leaves_out_the_least_and_the_greatest():
