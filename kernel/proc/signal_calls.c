@@ -86,7 +86,7 @@ s64 sys_sigaltstack(const void *user_new, void *user_old)
 		TRY(read_user(&new, user_new, sizeof(new)));
 		if (on_it)
 			return -EPERM;
-		if (new.flags >= (SS_DISABLE | SS_ONSTACK)) /* one of them, or none */
+		if ((u32)new.flags >= (SS_DISABLE | SS_ONSTACK)) /* one of them, or none */
 			return -EINVAL;
 		if (new.flags & SS_DISABLE)
 			new.sp = new.size = 0;

@@ -76,7 +76,7 @@ enum { TCIFLUSH, TCOFLUSH, TCIOFLUSH }; /* of TCFLSH */
 #define TTY_END_OF_FILE 0x200
 
 extern wait_queue_head_t tty_wait; /* input, new settings, output going on after ^S, who writes */
-extern spinlock_t tty_lock;	   /* all of it: */
+extern spinlock_t tty_lock;	   /* all of it, but that settings and size are read without: */
 struct terminal {
 	struct termios termios;
 	struct winsize winsize;

@@ -14,13 +14,20 @@ from lab.base.paths import LabError
 PIECE = 1 << 20
 
 
-def make_room(path: Path, option: str) -> None:
-    """Before a run whose outcome goes to @path, as @option has it: what is there afterwards is this run's, so an older file goes.
-    LabError: there can be no file, which is better said before the run than behind it."""
+def check_room(path: Path, option: str) -> None:
+    """Before a run whose outcome goes to @path, as @option has it. LabError: there can be no file, which is better said before the
+    run than behind it."""
     if not path.parent.is_dir():
         raise LabError(f"{option} {path}: there is no folder {path.parent}")
     if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
         raise LabError(f"{option} {path}: what is there is no file, and stays: give another name")
+    if not os.access(path.parent, os.W_OK):
+        raise LabError(f"{option} {path}: nothing can be written in {path.parent}")
+
+
+def make_room(path: Path, option: str) -> None:
+    """check_room(); what is there afterwards is this run's, so an older file goes."""
+    check_room(path, option)
     path.unlink(missing_ok=True)
 
 

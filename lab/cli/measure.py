@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lab.base.files import write_whole
 from lab.base.paths import LabError
 from lab.cli.options import chosen_ext2, finish, with_machine
 
@@ -35,7 +36,7 @@ def profile(
         finish(result.status)
     print(table(found, top))
     if flame:
-        flame.write_text(flame_graph(found, " ".join(context.args)), encoding="utf-8")
+        write_whole(flame, flame_graph(found, " ".join(context.args)))
         print(f"flame graph: {flame}")
     finish(result.status)
 

@@ -34,6 +34,7 @@ def run(
     lab failed (a wrong name, a build error).
     """
     from lab.run.machine import run as run_machine
+    from lab.run.options import check_options
 
     if not context.args:
         raise LabError("which program? ./cw run [options] -- PROGRAM ARG...")
@@ -42,6 +43,7 @@ def run(
         machine, job=context.args, stats=counted.absolute() if counted else None,
         known=frozenset(known.read_text().split()) if known else None, strace=bool(strace), quiet=quiet, ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
     )  # fmt: skip
+    check_options(options)  # before older outcomes go
     if stats:
         make_room(stats, "--stats")
     if strace not in ("", "-"):

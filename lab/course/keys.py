@@ -47,14 +47,17 @@ def practice(number: int) -> Seeds:
 
 def make(path: Path) -> None:
     """A new key file, for its owner alone; never in place of one that is there."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(FORM.format(secrets.token_hex(32)))
+        os.link(new, path)  # whole, or not at all
     except FileExistsError:
         raise LabError(f"{path} is there already, and a course's key is not made twice: move it away first") from None
     except OSError as error:
         raise LabError(f"{path}: {error.strerror}") from None
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(FORM.format(secrets.token_hex(32)))
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def load(path: Path) -> Seeds:

@@ -19,13 +19,19 @@ def start(number: str, folder: Path) -> list[Path]:
     there = [str(path) for path in targets if path.exists() or path.is_symlink()]
     if there:
         raise LabError(f"{', '.join(there)} is there already and stays as it is: take another folder")
+    made: list[Path] = []
     try:
         for path, target in zip(files, targets, strict=True):
             target.parent.mkdir(parents=True, exist_ok=True)
             with path.open("rb") as source, target.open("xb") as out:
+                made.append(target)
                 shutil.copyfileobj(source, out)
-    except OSError as error:
-        raise LabError(f"{error.filename}: {error.strerror}") from None
+    except BaseException as error:  # half a starter would be in the way of the next one
+        for target in made:
+            target.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise LabError(f"{error.filename or folder}: {error.strerror}") from None
+        raise
     return targets
 
 

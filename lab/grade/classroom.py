@@ -41,10 +41,13 @@ FOR_ALL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ENOMEM, err
 MOST_READ = 1000  # files of a submission whose bytes are looked at
 
 
-def submissions(folder: Path) -> list[Path]:
-    """One each: every file and folder in @folder, hidden ones left out."""
+def submissions(folder: Path, *outcomes: Path) -> list[Path]:
+    """One each: every file and folder in @folder, without hidden ones and @outcomes, the grader's own."""
+    own = {path.absolute() for path in outcomes}
     try:
-        found = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        found = sorted(
+            path for path in folder.absolute().iterdir() if not path.name.startswith(".") and path not in own
+        )
     except OSError as error:
         raise LabError(
             f"{folder}: {error.strerror}; --class wants a folder with a file, archive or folder for each"
@@ -57,8 +60,8 @@ def submissions(folder: Path) -> list[Path]:
 def grade_class(lab: Lab, folder: Path, seeds: Seeds, out: Path, jobs: int, boots: bool, say: Say) -> tuple[int, int]:
     """Grade all of @folder into the CSV @out: how many there are, and at how many the grader failed, which have no points there.
     LabError, OSError: it works for nobody, as on a full disk; what is known by then was kept."""
-    there = submissions(folder)
     scores = out.with_name(f"{out.name}.scores")
+    there = submissions(folder, out, scores)
     try:
         scores.mkdir(parents=True, exist_ok=True)
         scores.chmod(0o700)

@@ -1,12 +1,21 @@
-"""What a compiled submission consists of, as nm and objdump tell in the sandbox: rooms judge whether that is too much."""
+"""What a compiled submission consists of, by its ELF file: rooms judge whether that is too much.
+
+A submission's assembler chooses the names in it, blanks and all, so it is read by elftools and not from what nm and objdump print.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from lab.grade import sandbox
-from lab.grade.sandbox import Limits
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+# Code, data, memory that is zero at first, and what unwinds a stack (SHT_X86_64_UNWIND). A note would speak to whoever loads the file.
+PLAIN = ("SHT_PROGBITS", "SHT_NOBITS", "SHT_AMD64_UNWIND", 0x70000001)
 
 
 @dataclass(frozen=True)
@@ -15,6 +24,11 @@ class Section:
 
     name: str
     read_only: bool
+    plain: bool  # of a usual kind
+
+    def of(self, *families: str) -> bool:
+        """Whether it is a plain one of these: `.text` and `.text.hot` of `.text`, not `.textual`."""
+        return self.plain and any(self.name == one or self.name.startswith(f"{one}.") for one in families)
 
 
 @dataclass(frozen=True)
@@ -26,26 +40,36 @@ class Contents:
     sections: list[Section]  # those that are not empty
 
 
-def contents(folder: Path, name: str, limits: Limits) -> Contents | None:
+def contents(folder: Path, name: str) -> Contents | None:
     """Of @folder/out/@name; None: it cannot be read."""
-    foreign = _words(folder, limits, "nm", "--undefined-only", "-P", f"/out/{name}")
-    visible = _words(folder, limits, "nm", "--defined-only", "--extern-only", "-P", f"/out/{name}")
-    sections = _words(folder, limits, "objdump", "-h", "-w", f"/out/{name}")
-    if foreign is None or visible is None or sections is None:
+    try:
+        with (folder / "out" / name).open("rb") as file:
+            elf = ELFFile(file)
+            symbols = list(_symbols(elf))
+            return Contents(
+                {one for one, has_place, _ in symbols if not has_place},
+                {one for one, has_place, local in symbols if has_place and not local},
+                [
+                    _section(one)
+                    for one in elf.iter_sections()
+                    if one["sh_size"] and one["sh_flags"] & SH_FLAGS.SHF_ALLOC
+                ],
+            )
+    except Exception:  # whatever a damaged file makes the library stumble over
         return None
-    there = [
-        Section(words[1], "READONLY" in " ".join(words[7:]))
-        for words in sections
-        if len(words) > 6 and words[0].isdecimal() and int(words[2], 16) and "ALLOC" in " ".join(words[7:])
-    ]
-    return Contents({words[0] for words in foreign}, {words[0] for words in visible}, there)
 
 
-def _words(folder: Path, limits: Limits, *command: str) -> list[list[str]] | None:
-    """Of each line that @command prints; None: it failed."""
-    outcome = sandbox.run(command, limits, {folder / "out": "/out"})
-    lines = outcome.output.decode(errors="replace").splitlines()
-    return [line.split() for line in lines if line.split()] if outcome.good else None
+def _symbols(elf: ELFFile) -> Iterator[tuple[str, bool, bool]]:
+    """Name, whether it has a place in the file, and whether it is local; without those that have no name."""
+    for table in elf.iter_sections():
+        if isinstance(table, SymbolTableSection):
+            for symbol in table.iter_symbols():
+                if symbol.name:
+                    yield symbol.name, symbol["st_shndx"] != "SHN_UNDEF", symbol["st_info"]["bind"] == "STB_LOCAL"
+
+
+def _section(one: Any) -> Section:
+    return Section(one.name, not one["sh_flags"] & SH_FLAGS.SHF_WRITE, one["sh_type"] in PLAIN)
 
 
 def listed(names: list[str], most: int) -> str:

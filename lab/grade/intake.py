@@ -50,12 +50,12 @@ def _checked(data: bytes, called: str, lab: Lab) -> bytes:
         raise Refused(f"{called} has more than {lab.largest:,} bytes, which is more than it needs")
     if not data.strip():
         raise Refused(f"{called} is empty")
+    if b"\0" in data:
+        raise Refused(f"{called} is no text file")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise Refused(f"{called} is no text file")
+        raise Refused(f"{called} is not in UTF-8, in its comments perhaps: save it as UTF-8") from None
     code = whose.code_of(text)
     for wanted in lab.defines:
         if not whose.defines(code, wanted):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.base.choose import load_choose
+from lab.base.files import write_whole
 from lab.base.paths import LabError
 from lab.playground import module
 from lab.playground.recordings import Recording, recordings
@@ -91,7 +92,7 @@ def write_page(path: Path) -> int:
     text = page()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     except OSError as error:
         raise LabError(f"{path}: {error.strerror or error}") from None
     return len(text.encode())

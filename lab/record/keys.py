@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lab.base.files import write_whole
 from lab.base.paths import LabError
 from lab.record import fileset
 from lab.record.fileset import FULL_BITS, FULL_FILES, REFERENCE
@@ -135,6 +136,6 @@ def reproduce(full: bool, folder: Path) -> str:
     files, bits = (FULL_FILES, FULL_BITS) if full else (REDUCED_FILES, REDUCED_BITS)
     rows = make(files, bits, files, [1, 2, 3] if full else [1], list(fileset.CACHE_NUMBERS), again=False)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "keys.txt").write_text(table(rows) + "\n" + claims(rows) + histograms(rows))
-    (folder / "keys.json").write_text(json.dumps(rows, indent=1))
+    write_whole(folder / "keys.txt", table(rows) + "\n" + claims(rows) + histograms(rows))
+    write_whole(folder / "keys.json", json.dumps(rows, indent=1))
     return claims(rows)

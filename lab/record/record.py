@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from lab.base.files import check_room
 from lab.base.paths import LabError, output_folder
 from lab.build.kernel import config_file
 from lab.record.stream import (
@@ -66,8 +67,7 @@ def size_of(text: str) -> int:
 def record(options: Options, path: Path, size: str, command: list[str], sink: BinaryIO | None = None) -> machine.Result:
     """Run @options' job and write the stream @path. @command: the words behind ./cw, for the file."""
     bytes_set_aside = size_of(size)
-    if not path.absolute().parent.is_dir():
-        raise LabError(f"--output {path}: there is no folder {path.absolute().parent}")
+    check_room(path, "--output")
     if options.kernel != "chainwalk":
         raise LabError("--kernel: what is recorded are the caches of Chainwalk's own kernel")
     check_options(options)
@@ -87,6 +87,8 @@ def record(options: Options, path: Path, size: str, command: list[str], sink: Bi
         )  # fmt: skip
         result = _run(recording, sink)
         stream = _take(memory, bytes_set_aside, result, options, command)
+    if path.exists() and not (result.kind == "exit" and not result.status):  # a whole one is not given away for a part
+        path = path.with_name(f"{path.name}.partial")
     write(stream, path)
     print(_summary(stream, path), file=sys.stderr)
     lost = stream.header["lost"]

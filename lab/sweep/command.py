@@ -88,7 +88,7 @@ def sweep(request: Request) -> int:
             return 0
         for id in taken:
             store.record(kept[id])
-        store.plan(plan.uses)
+        store.plan(plan.uses, whole=not request.seeds)  # those of other seeds stay in the report
         console.print(_summary(wanted, todo, estimate, jobs, len(taken)), soft_wrap=True)
         known = {} if request.again else by_machine(kept.values()) | store.by_machine()
         failed = _run(request, console, store, todo, estimate, jobs, known)
@@ -159,7 +159,10 @@ def _run(
         try:
             with closing(_cells(request, todo, display, jobs, known)) as ended:
                 for cell, result in ended:
-                    store.record(result)
+                    if result.ok or not store.finished(
+                        [result.id]
+                    ):  # --again: what ended well is not lost by what did not
+                        store.record(result)
                     display.ended(cell, result, result.config.get("machine_sha256") in known)
                     if not result.ok:
                         failed.append((cell, result))

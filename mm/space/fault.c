@@ -350,8 +350,9 @@ static int try_fault(struct mm *mm, u64 address, unsigned access)
 /* Somebody's end is to give memory: wait for it a while. false: nobody's will, or it is our own. */
 static bool wait_for_victim(void)
 {
-	/* what the last victim had may just have been given back */
-	bool is_room = page_alloc_free_pages() >= page_alloc_total_pages() / 64;
+	/* What the last victim had may just have been given back. What other CPUs keep at hand is
+	 * not there for us. */
+	bool is_room = page_alloc_free_pages() >= page_alloc_total_pages() / 64 + 64 * nr_cpus;
 
 	if (!is_room && !swap_may_help() && (!oom_killer || !oom_killer()))
 		return false;

@@ -102,7 +102,7 @@ static bool start_cpu(struct cpu *cpu, unsigned id, u32 apic_id)
 void arch_smp_init(void)
 {
 	memcpy(phys_to_virt(TRAMPOLINE), ap_start, (size_t)(ap_end - ap_start));
-	for (unsigned i = 0; i < acpi.cpu_count; i++) {
+	for (unsigned i = 0; i < acpi.cpu_count && nr_cpus < NR_CPUS; i++) {
 		if (acpi.apic_ids[i] == cpus[0].apic_id)
 			continue;
 		if (start_cpu(&cpus[nr_cpus], nr_cpus, acpi.apic_ids[i]))

@@ -44,7 +44,7 @@ ITS_OWN = frozenset(
     " hash_cache_create lock_class printk spin_lock_wait panic".split()
 )
 FROM_OTHERS = frozenset("machine_memory machine_stop memcpy memset memcmp memmove".split())
-DATA = (".text", ".rodata", ".data", ".bss", ".eh_frame", ".note", "lock_names")
+DATA = (".text", ".rodata", ".data", ".bss", ".eh_frame", "lock_names")
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def check_compiler() -> None:
 
 def not_alone(folder: Path, file: str = "table.o", others_have: frozenset[str] = FROM_OTHERS) -> list[str]:
     """What of the compiled structure is more than one: foreign symbols, functions for others, code that runs by itself."""
-    found = contents(folder, file, COMPILE)
+    found = contents(folder, file)
     if found is None:
         return ["what it compiles to cannot be read"]
     faults = []
@@ -145,6 +145,6 @@ def not_alone(folder: Path, file: str = "table.o", others_have: frozenset[str] =
         faults.append(f"it uses what is not its own: {listed(others, 8)}")
     if others := sorted(found.visible - ITS_OWN):
         faults.append(f"it defines what others can see, and is not static: {listed(others, 5)}")
-    if others := [one.name[:40] for one in found.sections if not one.name.startswith(DATA)]:
+    if others := [one.name[:40] for one in found.sections if not one.of(*DATA)]:
         faults.append(f"it has code that runs by itself, or data of another kind: section {listed(others, 5)}")
     return faults

@@ -437,7 +437,7 @@ SCENARIO(timers_and_stacks_told)
 	T(now.it_value.tv_sec >= 99);
 	T(alarm(0) >= 99);
 	T(alarm(0));
-	for (int flags = 0; flags < 5; flags++) {
+	for (int flags = -1; flags < 5; flags++) {
 		stack.ss_flags = flags;
 		show("sigaltstack", syscall(SYS_sigaltstack, &stack, NULL));
 	}

@@ -40,6 +40,14 @@ def class_folder(tmp_path):
     return folder
 
 
+def test_the_graders_own_files_are_no_submissions(class_folder):
+    out = class_folder / "points.csv"
+    before = classroom.submissions(class_folder)
+    out.write_text("submission,points\n")
+    out.with_name("points.csv.scores").mkdir()
+    assert classroom.submissions(class_folder, out, out.with_name("points.csv.scores")) == before
+
+
 def rows(path):
     with path.open(newline="") as file:
         return {row["submission"]: row for row in csv.DictReader(file)}
@@ -160,7 +168,8 @@ def test_ctrl_c_loses_nothing_and_leaves_nothing(tmp_path):
     command = [str(TOP / "cw"), "grade", "1", str(folder), "--class", "--csv", str(out), "--jobs", "1", "--no-boot"]
     environment = {**os.environ, "TMPDIR": os.environ.get("TMPDIR", "/tmp")}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stderr and "1 of 2: a.h: 90.00" in process.stderr.readline()
+        assert process.stderr and "practice streams of seed 1" in process.stderr.readline()
+        assert "1 of 2: a.h: 90.00" in process.stderr.readline()
         time.sleep(1.5)  # the other one is being slept through
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130

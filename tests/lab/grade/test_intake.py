@@ -82,6 +82,7 @@ def changed(archive: bytes, behind: bytes, at: int) -> bytes:
         (packed({"a/../../mine.h": TEXT}), "leads out of it"),
         (packed({"..\\mine.h": TEXT}), "leads out of it"),
         (tar({"mine.h": TEXT}, link="/etc/passwd"), "no plain file"),
+        ("/* José */".encode("latin-1") + TEXT, "save it as UTF-8"),
         (tar({"yours.h": TEXT}), "there is no mine.h"),
         (tar({"a/mine.h": TEXT, "b/mine.h": TEXT}), "2 files called mine.h"),
         (tar({"mine.h": TEXT})[:-40], "damaged"),
