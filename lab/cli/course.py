@@ -109,10 +109,6 @@ def grade(
         raise LabError(f"{submission}: there is no such file")
     with booted.home():
         if csv is not None:
-            if not key:
-                say(
-                    f"these are the practice streams of seed {seeds.practice}, which every student can have; a course's are given by --key"
-                )
             count, failed = grade_class(lab, submission, seeds, csv, jobs or os.cpu_count() or 1, boot, say)
             print(f"{csv}: {count} submissions of lab {lab.number}")
             if failed:

@@ -72,6 +72,8 @@ def grade_class(lab: Lab, folder: Path, seeds: Seeds, out: Path, jobs: int, boot
     missing = [path for path in there if known[path] is None]
     if len(missing) < len(there):
         say(f"{len(there) - len(missing)} of {len(there)} are graded already")
+    if seeds.practice is not None:
+        say(f"by the practice streams of seed {seeds.practice}, which every student can have; a course's are --key's")
     sandbox.check()
     for part in lab.parts:
         if part.kind == "booted" and boots and missing:
