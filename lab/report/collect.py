@@ -295,15 +295,15 @@ def _with_verdicts(rows: list[Row], section: Section, measure: Measure) -> list[
     experiment = section.experiment
     references = {row.place: row.ours for row in rows if row.is_reference}
     compared = [row for row in rows if row.paper_ratio and not row.is_reference]
-    untested = {id(row): experiment.find_kernel(row.kernel).untested.get(row.place.name) for row in compared}
     claims = [
         Claim(
-            None if untested[id(row)] else row.ours,
+            row.ours,
             references.get(row.place),
             row.paper_ratio,
             resolution=measure.resolution,
             noise=experiment.noise_at(row.place.name, row.paper_ratio.value if row.paper_ratio else None),
-            missing=untested[id(row)] or row.missing,
+            missing=row.missing,
+            untested=experiment.find_kernel(row.kernel).untested.get(row.place.name, ""),
             one_image=_one_image(section, row.place.variant, row.kernel, experiment.reference),
             name=_name(row),
         )
@@ -396,8 +396,8 @@ def _claim(section: Section, expect: Expect) -> _Prepared:
     more, than = table.row(place, expect.more), table.row(place, expect.than)
     lacking = [f"{row.kernel}: {row.missing or 'no number'}" for row in (more, than) if row and not row.ours]
     nowhere = f"the runs say nothing of '{place}'" if untold else f"there is no '{place}' at this scale"
-    missing = expect.untested or "; ".join(lacking) or nowhere
-    if expect.untested or not than or (not more and expect.at_most is None):
+    missing = "; ".join(lacking) or nowhere
+    if not than or (not more and expect.at_most is None):
         nothing = Claim(None, None, missing=missing, asked=expect.asked, goal=expect.goal, name=expect.text)
         return _Prepared(expect, table, place, nothing)
     ours = more.ours if more else limit(expect.at_most, than.ours)
@@ -405,7 +405,7 @@ def _claim(section: Section, expect: Expect) -> _Prepared:
     paper = theirs(more.paper if more else None, than.paper)
     largest = math.inf if expect.largest is None else expect.largest
     claim = Claim(
-        ours, than.ours, paper, expect.at_least, largest, table.measure.resolution, missing=missing,
+        ours, than.ours, paper, expect.at_least, largest, table.measure.resolution, missing=missing, untested=expect.untested,
         asked=expect.asked, goal=expect.goal, limit=more is None, name=expect.text,
         one_image=more is not None and _one_image(section, than.place.variant, expect.more, expect.than),
     )  # fmt: skip

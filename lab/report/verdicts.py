@@ -80,6 +80,7 @@ class Claim:
     resolution: float = 0.0  # the least difference that the instrument tells, as a sample's mean
     noise: str = ""  # where the paper says that what it measured is noise
     missing: str = ""
+    untested: str = ""  # why what was run does not test it: it has a ratio, and decides nothing
     asked: bool = False  # the paper does not say that it is so, it asks
     goal: bool = False  # the paper says nothing of it: at_least is what is to be reached
     limit: bool = False  # more is a number that the other one is not to exceed
@@ -89,7 +90,7 @@ class Claim:
     @property
     def runs(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
         """The numbers that decide; of claims with the same ones all but the first say nothing new."""
-        if not self.more or not self.than or not self.more.kept or not self.than.kept:
+        if self.untested or not self.more or not self.than or not self.more.kept or not self.than.kept:
             return None
         return tuple(run.value for run in self.more.kept), tuple(run.value for run in self.than.kept)
 
@@ -158,7 +159,8 @@ def judge(claims: Sequence[Claim], smallest: float = 0.0, builds: float = 0.0) -
     """A verdict for each of a table's claims. @smallest: the least distance from 1 that counts as an effect; @builds: how far
     from 1 the ratio of two layouts of one kernel was seen; it says nothing of kernels of one image."""
     same = [_earlier(claims[:at], claim) for at, claim in enumerate(claims)]
-    chances = [equality_p(claim.more, claim.than) if same[at] is None else None for at, claim in enumerate(claims)]
+    decides = [same[at] is None and not claim.untested for at, claim in enumerate(claims)]
+    chances = [equality_p(one.more, one.than) if counts else None for one, counts in zip(claims, decides, strict=True)]
     alphas = holm(chances)
     of_all = ALPHA / max(sum(p is not None for p in chances), 1)
     found: list[Verdict] = []
@@ -213,6 +215,8 @@ def holm(chances: Sequence[float | None]) -> list[tuple[float, bool]]:
 def _judge(claim: Claim, level: tuple[float, bool], of_all: float, smallest: float, builds: float) -> Verdict:
     if claim.more is None or claim.than is None:
         return Verdict("not measured", claim.missing or "there are no runs")
+    if claim.untested:
+        return Verdict("not measured", claim.untested, ratio(claim.more, claim.than))
     ours, passes = ratio(claim.more, claim.than), level[1]
     open_because = "" if claim.goal else _left_open(claim)
     if open_because:
