@@ -18,7 +18,6 @@
 
 #include "core/memory/shrinker.h"
 
-#define STACK_SIZE 64
 #define STACK_BATCH 32
 
 struct page *memmap;
@@ -34,7 +33,7 @@ static struct {
 
 static struct frame_stack {
 	unsigned count;
-	struct page *frames[STACK_SIZE];
+	struct page *frames[FRAME_STACK_SIZE];
 } __aligned(64) frame_stacks[NR_CPUS];
 
 /* ---- buddy lists; the lock is held ----------------------------------------------------------- */
@@ -212,7 +211,7 @@ void free_single_page(struct page *page)
 	stack = &frame_stacks[cpu_id()];
 	page->flags = 0;
 	stack->frames[stack->count] = page;
-	if (unlikely(++stack->count == STACK_SIZE))
+	if (unlikely(++stack->count == FRAME_STACK_SIZE))
 		spill_stack(stack, flags);
 	else
 		arch_irq_restore(flags);

@@ -30,6 +30,7 @@
 #define GFP_KERNEL (1u << 0) /* may sleep and reclaim */
 #define GFP_ZERO (1u << 1)
 #define GFP_NOWARN (1u << 3)
+#define FRAME_STACK_SIZE 64 /* frames that a CPU keeps at hand, at most */
 #define MAX_ORDER 19 /* largest block: 1 << 18 pages, 1 GB: for the caches' tables */
 
 /*

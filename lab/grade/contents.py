@@ -15,6 +15,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 # Code, data, memory that is zero at first, and what unwinds a stack (SHT_X86_64_UNWIND). A note would speak to whoever loads the file.
+MOST = 20_000  # sections and symbols; a table's object has some hundred
 PLAIN = ("SHT_PROGBITS", "SHT_NOBITS", "SHT_AMD64_UNWIND", 0x70000001)
 
 
@@ -41,10 +42,12 @@ class Contents:
 
 
 def contents(folder: Path, name: str) -> Contents | None:
-    """Of @folder/out/@name; None: it cannot be read."""
+    """Of @folder/out/@name; None: it cannot be read, or has more in it than a submission needs."""
     try:
         with (folder / "out" / name).open("rb") as file:
             elf = ELFFile(file)
+            if elf.num_sections() + sum(one.num_symbols() for one in _tables(elf)) > MOST:
+                return None
             symbols = list(_symbols(elf))
             return Contents(
                 {one for one, has_place, _ in symbols if not has_place},
@@ -61,11 +64,14 @@ def contents(folder: Path, name: str) -> Contents | None:
 
 def _symbols(elf: ELFFile) -> Iterator[tuple[str, bool, bool]]:
     """Name, whether it has a place in the file, and whether it is local; without those that have no name."""
-    for table in elf.iter_sections():
-        if isinstance(table, SymbolTableSection):
-            for symbol in table.iter_symbols():
-                if symbol.name:
-                    yield symbol.name, symbol["st_shndx"] != "SHN_UNDEF", symbol["st_info"]["bind"] == "STB_LOCAL"
+    for table in _tables(elf):
+        for symbol in table.iter_symbols():
+            if symbol.name:
+                yield symbol.name, symbol["st_shndx"] != "SHN_UNDEF", symbol["st_info"]["bind"] == "STB_LOCAL"
+
+
+def _tables(elf: ELFFile) -> list[SymbolTableSection]:
+    return [one for one in elf.iter_sections() if isinstance(one, SymbolTableSection)]
 
 
 def _section(one: Any) -> Section:

@@ -87,7 +87,7 @@ def record(options: Options, path: Path, size: str, command: list[str], sink: Bi
         )  # fmt: skip
         result = _run(recording, sink)
         stream = _take(memory, bytes_set_aside, result, options, command)
-    if path.exists() and not (result.kind == "exit" and not result.status):  # a whole one is not given away for a part
+    if path.exists() and result.kind != "exit":  # a whole one is not given away for a part
         path = path.with_name(f"{path.name}.partial")
     write(stream, path)
     print(_summary(stream, path), file=sys.stderr)

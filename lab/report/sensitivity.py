@@ -13,6 +13,7 @@ from typing import Any
 from lab.report.collect import Section
 from lab.report.figures import Outcome, Sensitivity
 from lab.report.numbers import Ratio
+from lab.report.verdicts import NOT_MEASURED
 from lab.run.cachesim.sensitivity import Setting, like, settings, under
 from lab.sweep.experiment import Measure
 from lab.sweep.store import Cell
@@ -27,9 +28,9 @@ def rests_on_cycles(measure: Measure) -> bool:
 
 
 def sensitivities(section: Section) -> list[Sensitivity]:
-    """Of each row with a number of the paper's and of each finding, of measures that rest on cycles. Of a demonstration
+    """Of each row with a number of the paper's and of each finding that has a word or a direction, of measures that rest on cycles. Of a demonstration
     that was not simulated so: nothing."""
-    measured = dict(_conclusions(section))
+    measured = {key: one for key, one in _conclusions(section) if one.word not in NOT_MEASURED}
     if not measured:
         return []
     seeds = section.experiment.sensitivity_seeds if section.full else None
@@ -44,7 +45,8 @@ def sensitivities(section: Section) -> list[Sensitivity]:
     others: dict[tuple[str, str, str], list[Outcome]] = {key: [] for key in measured}
     for setting in asked[1:]:
         for key, outcome in _conclusions(replace(section, cells={**section.cells, **_under(simulated, setting)})):
-            others[key].append(replace(outcome, setting=setting.name))
+            if key in others:
+                others[key].append(replace(outcome, setting=setting.name))
     return [_sensitivity(key, one, others[key]) for key, one in measured.items()]
 
 

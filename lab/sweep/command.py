@@ -159,9 +159,8 @@ def _run(
         try:
             with closing(_cells(request, todo, display, jobs, known)) as ended:
                 for cell, result in ended:
-                    if result.ok or not store.finished(
-                        [result.id]
-                    ):  # --again: what ended well is not lost by what did not
+                    # With --again: what ended well is not lost by what did not.
+                    if result.ok or not store.finished([result.id]):
                         store.record(result)
                     display.ended(cell, result, result.config.get("machine_sha256") in known)
                     if not result.ok:

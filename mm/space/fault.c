@@ -352,7 +352,8 @@ static bool wait_for_victim(void)
 {
 	/* What the last victim had may just have been given back. What other CPUs keep at hand is
 	 * not there for us. */
-	bool is_room = page_alloc_free_pages() >= page_alloc_total_pages() / 64 + 64 * nr_cpus;
+	u64 at_hand = FRAME_STACK_SIZE * nr_cpus;
+	bool is_room = page_alloc_free_pages() >= page_alloc_total_pages() / 64 + at_hand;
 
 	if (!is_room && !swap_may_help() && (!oom_killer || !oom_killer()))
 		return false;

@@ -230,10 +230,14 @@ def test_a_full_memory_cuts_the_stream_and_says_how_much_is_needed(recorded, fol
     assert "equal" not in result.stdout.decode().rsplit("chance:", 1)[0]
 
 
-def test_an_interrupted_run_leaves_what_it_had(recorded, folder, cw, monkeypatch):
+@pytest.mark.parametrize("there", [False, True])
+def test_an_interrupted_run_leaves_what_it_had(recorded, folder, cw, monkeypatch, there):
+    """Beside a stream that is there already, since that may be a whole one."""
     recorded("keyed", TREES, "trees")  # the kernel is built
     monkeypatch.setenv("CW_OUTPUT", str(output_folder().parent / "keys-tests" / "keyed" / "default"))
-    path = folder / "interrupted.keys"
+    path = folder / f"interrupted-{there}.keys"
+    if there:
+        path.write_bytes(b"a whole one")
     sets = [word for setting in KERNELS["keyed"] for word in ("--set", setting)]
     job = ["/bin/sh", "-c", "while ls -lR / > /dev/null 2>&1; do echo once more; done"]
     command = [TOP / "cw", "record", "--quiet", "--mem", "96M", "--timeout", "200", *sets, "--output", path, "--", *job]
@@ -242,6 +246,9 @@ def test_an_interrupted_run_leaves_what_it_had(recorded, folder, cw, monkeypatch
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=200)
     assert process.returncode == 130 and b"interrupted" in said, said
+    if there:
+        assert path.read_bytes() == b"a whole one"
+        path = path.with_name(f"{path.name}.partial")
     header = stream.read_header(path)
     assert header["kind"] == "interrupted" and header["caches"]["dentry"]["report"] is None
     result = cw("replay", path, "--cache", "dentry", "--bits", "10", "--repeats", 1)
