@@ -43,7 +43,8 @@ def run(
         machine, job=context.args, stats=counted.absolute() if counted else None,
         known=frozenset(known.read_text().split()) if known else None, strace=bool(strace), quiet=quiet, ext2=chosen_ext2(ext2_block, ext2_inode, ext2_free),
     )  # fmt: skip
-    check_options(options)  # before older outcomes go
+    if not result_file:  # which tells what was refused
+        check_options(options)  # before older outcomes go
     if stats:
         make_room(stats, "--stats")
     if strace not in ("", "-"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import re
+import shutil
 import stat
 from pathlib import Path
 
@@ -29,6 +31,22 @@ def test_a_lab_begins_in_a_folder_and_overwrites_nothing(tmp_path, cw):
     assert not (tmp_path / "elsewhere").exists()
     with pytest.raises(LabError, match=r"no lab 9\. There are: 1"):
         start("9", folder)
+
+
+def full_disk(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_leaves_no_half_starter_and_no_empty_key(tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copyfileobj", full_disk)
+        with pytest.raises(LabError, match="No space left"):
+            start("1", tmp_path / "lab1")
+        patched.setattr(keys.secrets, "token_hex", full_disk)
+        with pytest.raises(LabError, match="No space left"):
+            setup_course(tmp_path / "course")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert start("1", tmp_path / "lab1") and setup_course(tmp_path / "course")
 
 
 def test_a_key_is_its_owners_alone_and_no_two_are_alike(tmp_path):

@@ -66,6 +66,12 @@ def test_what_the_lab_refuses_leaves_its_file(cw, tmp_path):
     assert "/no/such/file" in found["message"]
 
 
+def test_a_refused_option_is_told_in_the_file(cw, tmp_path):
+    (tmp_path / "r.json").write_text("of an earlier run")
+    code, found = run(cw, tmp_path / "r.json", "true", "--smp", "99")
+    assert (code, found["kind"]) == (125, "error") and "--smp" in found["message"]
+
+
 def test_a_folder_that_is_not_there_is_refused_at_once(cw, tmp_path):
     done = cw("run", "--result", tmp_path / "nowhere" / "r.json", "--", "true")
     assert done.returncode == 125 and b"there is no folder" in done.stderr and not done.stdout
@@ -113,3 +119,12 @@ def test_an_instruction_takes_as_long_as_one_says(cw, tmp_path):
 def test_what_no_instruction_can_take_is_refused(cw, options, says):
     done = cw("run", *options, "--", "true")
     assert done.returncode == 125 and says in done.stderr.decode()
+
+
+@pytest.mark.parametrize("option", ["--stats", "--strace"])
+def test_an_older_outcome_stays_where_nothing_can_run(cw, tmp_path, option):
+    older = tmp_path / "older"
+    older.write_text("of the last run")
+    done = cw("run", "--smp", "99", option, older, "--", "true")
+    assert done.returncode == 125 and b"--smp" in done.stderr
+    assert older.read_text() == "of the last run"
