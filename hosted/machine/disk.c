@@ -23,10 +23,12 @@ static unsigned in_flight_count;
 
 static bool fails(struct hosted_disk *disk, const struct block_request *request, u64 sectors)
 {
+	unsigned one_in = request->operation == BLOCK_FLUSH ? disk->flush_fails_one_in
+							    : disk->fail_one_in;
+
 	if (disk->fail_sector >= request->sector && disk->fail_sector < request->sector + sectors)
 		return true;
-	return disk->fail_one_in && request->operation != BLOCK_FLUSH &&
-	       !rng_below(&disk_rng, disk->fail_one_in);
+	return one_in && !rng_below(&disk_rng, one_in);
 }
 
 /* A write that fails leaves the sectors as they were, a read leaves rubbish in memory. */
@@ -56,8 +58,8 @@ static void transfer(struct hosted_disk *disk, struct block_request *request)
 	disk->writes += request->operation == BLOCK_WRITE;
 	if (request->operation == BLOCK_WRITE)
 		disk->sectors_written += sectors;
-	disk->flushed = request->operation == BLOCK_FLUSH ||
-			(disk->flushed && request->operation == BLOCK_READ);
+	disk->flushed = (request->operation == BLOCK_FLUSH && !failed) ||
+			(disk->flushed && request->operation != BLOCK_WRITE);
 	if (disk->done)
 		disk->done(disk, request);
 }

@@ -119,7 +119,8 @@ struct hosted_disk {
 	size_t bytes;
 	bool asynchronous; /* complete later, in any order */
 	u64 fail_sector;   /* reads and writes that touch it fail; ~0: none */
-	unsigned fail_one_in; /* of requests, at random; 0: none */
+	unsigned fail_one_in; /* of reads and writes, at random; 0: none */
+	unsigned flush_fails_one_in; /* the same of flushes */
 	u64 failed;
 	u64 reads, writes, sectors_written;
 	bool flushed;	   /* no write since the last flush */

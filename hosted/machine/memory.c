@@ -60,7 +60,9 @@ struct page *alloc_page(unsigned gfp)
 		return NULL;
 	page = &memmap[free_stack[--free_count]];
 	BUG_ON(atomic_read(&page->refcount) != 0);
-	memset(page, 0, sizeof(*page));
+	memset(page, 0xa5, sizeof(*page)); /* the kernel's sets no more than the next three */
+	page->flags = 0;
+	atomic_set(&page->mapcount, 0);
 	atomic_set(&page->refcount, 1);
 	ASAN_UNPOISON_MEMORY_REGION(page_address(page), PAGE_SIZE);
 	memset(page_address(page), gfp & GFP_ZERO ? 0 : 0xa5, PAGE_SIZE);

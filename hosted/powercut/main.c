@@ -277,6 +277,7 @@ int main(int argc, char **argv)
 	struct cut_totals sum = {0};
 
 	program = argv[0];
+	test_failure_aborts = true; /* a script whose CHECK fails has failed */
 	parse(argc, argv);
 	if (!options.budget)
 		options.budget = options.script ? 400 : 5;

@@ -19,8 +19,9 @@ static void failing_disk(u64 seed, unsigned one_in)
 	sequence_begin(seed, SEQUENCE_CHAOS);
 	CHECK_EQUAL(mount_disk("ram0", 0), 0);
 	sequence_disk.fail_one_in = one_in;
+	sequence_disk.flush_fails_one_in = seed % 2 ? one_in : 0;
 	sequence_operations(seed);
-	sequence_disk.fail_one_in = 0;
+	sequence_disk.fail_one_in = sequence_disk.flush_fails_one_in = 0;
 	CHECK_EQUAL(umount_disk(), 0);
 	leak_check();
 	sequence_end();
@@ -232,6 +233,47 @@ static void sync_all(void)
 TEST(ext2_an_error_that_a_sync_saw_is_told)
 {
 	each_is_told(sync_all);
+}
+
+/* Everything was written and the disk's cache alone could not be emptied: who asked for his data to be
+ * safe is told, and who asks next has it flushed, were it write-back that tried in vain. */
+TEST(ext2_a_flush_that_fails_is_told)
+{
+	char data[4096] = "bytes in the disk's cache";
+
+	sequence_prepare(4096, 4096, IMAGE_USUAL);
+	sequence_disk.asynchronous = false;
+	CHECK_EQUAL(mount_disk("ram0", 0), 0);
+	struct file *file = write_whole("/mnt/file", data), *other = write_whole("/mnt/other", data);
+
+	sequence_disk.flush_fails_one_in = 1;
+	CHECK_EQUAL(vfs_fsync(file, false), -EIO);
+	CHECK(!sequence_disk.flushed);
+	sequence_disk.flush_fails_one_in = 0;
+	CHECK_EQUAL(vfs_fsync(file, false), 0);
+	CHECK(sequence_disk.flushed);
+	CHECK_EQUAL(vfs_fsync(other, false), 0);
+
+	struct file *third = write_whole("/mnt/third", data);
+
+	sequence_disk.flush_fails_one_in = 1;
+	writeback_once(); /* orders names after what they lead to, so it flushes */
+	CHECK(!sequence_disk.flushed);
+	CHECK_EQUAL(vfs_fsync(third, false), -EIO);
+	sequence_disk.flush_fails_one_in = 0;
+	CHECK_EQUAL(vfs_fsync(third, false), 0);
+	CHECK(sequence_disk.flushed);
+	fput(third);
+	fput(file);
+	fput(other);
+
+	fput(write_whole("/mnt/file", data));
+	sequence_disk.flush_fails_one_in = 1;
+	CHECK_EQUAL(umount_disk(), 0);
+	sequence_disk.flush_fails_one_in = 0;
+	image_check(&sequence_disk);
+	leak_check();
+	sequence_end();
 }
 
 /* The block that leads to a file's data is nobody's page: its failure is told by an fsync that asks

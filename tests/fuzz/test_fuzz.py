@@ -24,6 +24,7 @@ def test_what_was_found_once(debug_kernel, root):
         pytest.skip("nothing was found on this root")
     outcome = differences.replay(root, {i: operations for i, (_, operations, _, _) in kept.items()})
     assert not outcome.ended, outcome.ended
+    assert outcome.absent == both.ABSENT[root]
     absent = set(outcome.absent.split(","))
     wrong = [
         f"{name}:\n  Linux:     {a}\n  Chainwalk: {b}"
@@ -52,6 +53,7 @@ def test_new_sequences(debug_kernel, root):
     work = both.Work(first=0, count=1000)
     ours = both.run_here(root, work, 1)
     assert not ours.ended, ours.ended
+    assert ours.absent == both.ABSENT[root]
     linux = both.run_on_linux(root, work, ours.absent)
     wrong = [seed for seed in range(1000) if ours.sums.get(seed) != linux.sums.get(seed)]
     assert not wrong, f"sequences that differ on {root}: {wrong[:50]}; ./cw fuzz --root {root} shrinks them"

@@ -135,6 +135,7 @@ int main(int argc, char **argv)
 	u64 failed = 0;
 	char path[128];
 
+	test_failure_aborts = true; /* a seed whose CHECK fails has failed */
 	parse(argc, argv);
 	snprintf(path, sizeof(path), "%s/cut%u", access("/dev/shm", W_OK) ? scratch() : "/dev/shm",
 		 (unsigned)getpid());

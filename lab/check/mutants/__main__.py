@@ -144,9 +144,9 @@ def judge_all(options: argparse.Namespace) -> list[Verdict]:
 
 def confirm(judge: Judge, verdicts: list[Verdict]) -> list[Verdict]:
     """A test that fails without a mutant, too, has noticed nothing: each that caught one is run on the tree as it is."""
-    tests = sorted({verdict.by for verdict in verdicts if verdict.outcome == KILLED and "::" in verdict.by})
+    tests = sorted({verdict.by for verdict in verdicts if verdict.outcome == KILLED})
     for test in tests:
-        status, _ = judge.tests(shlex.quote(test), judge.limit)
+        status, _ = judge.tests(test if test.startswith("$") else shlex.quote(test), judge.limit)
         for verdict in verdicts:
             if status and verdict.by == test:
                 verdict.outcome, verdict.by = STALE, f"{test} fails without it, too"

@@ -17,6 +17,7 @@ from lab.check.mutants.rooms import needs_kernels, stages_of
 
 KILLED, HANG, SURVIVED, UNBUILT, STALE, SAME = "killed", "hang", "survived", "not built", "stale", "same"
 NOT_BUILT = -1000  # instead of a status
+NOTICED = 1  # how a command ends that saw the bug; make, a shell and a program that was called wrongly end otherwise
 
 BUILD_KERNELS = "from lab.check import kernels; kernels.build_kernels()"
 
@@ -79,7 +80,7 @@ class Judge:
     # ---- testing
 
     def tests(self, arguments: str, left: float) -> tuple[int | None, str]:
-        """Run one selection. Status None: too long."""
+        """Run one selection, or what "$" stands before. Status None: too long."""
         if arguments.startswith("$"):
             return run(["/bin/sh", "-c", arguments[1:].strip()], self.copy, left, {})
         if needs_kernels(arguments):
@@ -121,7 +122,7 @@ class Judge:
                 return UNBUILT, output[-2000:]
             if status is None:
                 return HANG, f"{stage}: not done in {self.limit:.0f} seconds"
-            if stage.startswith("$") and status:
+            if stage.startswith("$") and status == NOTICED:
                 return KILLED, stage
             if status and (test := failed_test(output)):
                 return KILLED, test

@@ -95,6 +95,7 @@ def test_sequences_as_on_linux(kernel, monkeypatch, root, schemes):
     work = both.Work(first=0, count=1000)
     ours = both.run_here(root, work, 1)
     assert not ours.ended, ours.ended
+    assert ours.absent == both.ABSENT[root]
     linux = both.run_on_linux(root, work, ours.absent)
     wrong = [seed for seed in range(work.count) if ours.sums.get(seed) != linux.sums.get(seed)]
     settings = " ".join(f"--set {choice}" for choice in SCHEMES[schemes])

@@ -268,6 +268,15 @@ def verdict(name: str, room: str, outcome: str, **more) -> judge.Verdict:
     return judge.Verdict(name=name, room=room, outcome=outcome, **values)
 
 
+@pytest.mark.parametrize(("status", "outcome"), [(0, judge.SURVIVED), (1, judge.KILLED), (2, judge.STALE)])
+def test_a_command_notices_by_ending_with_1(tree, status, outcome):
+    """Not if it could not be built, or is not there."""
+    copy = Copy(tree / "build/mutants/tree", tree)
+    copy.bring_up_to_date()
+    mutant = kept.Mutant("plant", "fs", "", PLANT.patch, (f"$ exit {status}",), True)
+    assert judge.Judge(copy, 60, 1).judge(mutant).outcome == outcome
+
+
 def test_score_by_room():
     found = [
         verdict("one", "fs", judge.KILLED),
@@ -296,6 +305,9 @@ def test_a_test_that_fails_without_the_bug_has_noticed_nothing(tree, capsys):
     command.confirm(Answers(Copy(tree), (1, "FAILED"), (0, "")), found)
     assert [one.outcome for one in found] == [judge.STALE, judge.KILLED]
     assert "fails without it, too" in capsys.readouterr().out
+    found = [verdict("three", "fs", judge.KILLED, by="$ exit 1")]
+    command.confirm(judge.Judge(Copy(tree), 60, 1), found)
+    assert found[0].outcome == judge.STALE
 
 
 def test_the_list_plants_nothing():
