@@ -89,21 +89,26 @@ static int place(const struct task *task)
 	return task->cpu;
 }
 
+/* The queue of @task's CPU, which may be another until it is locked. Interrupts off. */
+static struct run_queue *lock_queue(const struct task *task)
+{
+	for (;;) {
+		struct run_queue *queue = &run_queues[READ_ONCE(task->cpu)];
+
+		spin_lock(&queue->lock);
+		if (likely(queue == &run_queues[task->cpu]))
+			return queue;
+		spin_unlock(&queue->lock);
+	}
+}
+
 /* Wake @task if its state is one of @states; was it? */
 static bool wake(struct task *task, u32 states)
 {
-	struct run_queue *queue;
 	unsigned long flags = arch_irq_save();
-	bool woken;
+	struct run_queue *queue = lock_queue(task);
+	bool woken = STATE_BIT(task->state) & states;
 
-	for (;;) {
-		queue = &run_queues[READ_ONCE(task->cpu)];
-		spin_lock(&queue->lock);
-		if (likely(queue == &run_queues[task->cpu]))
-			break;
-		spin_unlock(&queue->lock);
-	}
-	woken = STATE_BIT(task->state) & states;
 	if (woken)
 		task->state = TASK_RUNNING;
 	if (woken && queue->running != task) {
@@ -113,8 +118,7 @@ static bool wake(struct task *task, u32 states)
 			/* RUNNING and on no queue, it is ours alone until it is enqueued. */
 			task->cpu = cpu;
 			spin_unlock(&queue->lock);
-			queue = &run_queues[cpu];
-			spin_lock(&queue->lock);
+			queue = lock_queue(task);
 		}
 		enqueue(queue, task);
 		if (queue->running == queue->idle) {
@@ -142,12 +146,8 @@ void sched_tell(struct task *task, u32 bits, u32 states)
 
 void sched_ask(unsigned cpu, u32 bits)
 {
-	struct run_queue *queue = &run_queues[cpu];
-	unsigned long flags = arch_irq_save();
-
-	spin_lock(&queue->lock);
-	task_set_pending(queue->running, bits);
-	spin_unlock_irqrestore(&queue->lock, flags);
+	guard(spinlock_irqsave, &run_queues[cpu].lock);
+	task_set_pending(run_queues[cpu].running, bits);
 	if (cpu != cpu_id())
 		arch_send_reschedule(cpu);
 }
@@ -234,7 +234,7 @@ void schedule(void)
 	u64 now = ktime_ns();
 
 	previous->run_ns += now - previous->last_switch_ns;
-	next->last_switch_ns = now; /* before on_cpu, for those who look at the time used */
+	next->last_switch_ns = now;
 	next->on_cpu = true;
 	queue->running = next;
 	queue->switches++;
@@ -298,21 +298,18 @@ void scheduler_tick(bool user)
 		arch_send_reschedule((unsigned)idle);
 	if (task->run_ticks > 1) {
 		task->run_ticks--;
-	} else {
-		task->run_ticks = task->slice_ticks;
-		if (nr_cpus > 1)
-			steal(queue);
-		if (queue->length)
-			task_set_pending(task, TASK_PENDING_RESCHED);
+		return;
 	}
+	task->run_ticks = task->slice_ticks;
+	steal(queue);
+	if (queue->length)
+		task_set_pending(task, TASK_PENDING_RESCHED);
 }
 
 void task_set_nice(struct task *task, int nice)
 {
-	int ticks = max((24 - nice) / 8, 1); /* 3 in the middle */
+	int ticks = nice < -16 ? 6 : max((24 - nice) / 8, 1); /* 3 in the middle */
 
-	if (nice < -16)
-		ticks = 6;
 	WRITE_ONCE(task->slice_ticks, (u32)ticks);
 }
 
@@ -363,17 +360,31 @@ struct task *kthread_create(int (*function)(void *), void *argument, const char 
 	return task;
 }
 
+static u64 run_ns(const struct run_queue *queue, const struct task *task)
+{
+	lockdep_assert_held(&queue->lock);
+	return task->run_ns + (queue->running == task ? ktime_ns() - task->last_switch_ns : 0);
+}
+
+u64 task_run_ns(const struct task *task)
+{
+	unsigned long flags = arch_irq_save();
+	struct run_queue *queue = lock_queue(task);
+	u64 ns = run_ns(queue, task);
+
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return ns;
+}
+
 void add_cpu_info(struct cpu_info *sum, unsigned cpu)
 {
 	struct run_queue *queue = &run_queues[cpu];
 
 	guard(spinlock_irqsave, &queue->lock);
-	u64 idle = queue->idle->run_ns, busy;
-
-	if (queue->running == queue->idle)
-		idle += ktime_ns() - queue->idle->last_switch_ns;
+	u64 idle = run_ns(queue, queue->idle);
 	/* What is not idle was busy, whether or not its ticks came in time; see task_times(). */
-	busy = ktime_ns() - queue->started_ns - idle;
+	u64 busy = ktime_ns() - queue->started_ns - idle;
+
 	sum->user_ns += min(queue->user_ns, busy);
 	sum->system_ns += busy - min(queue->user_ns, busy);
 	sum->idle_ns += idle;

@@ -119,6 +119,10 @@ void sched_tell(struct task *task, u32 bits, u32 states);
  * program. Any context, no run queue's lock held. */
 void sched_ask(unsigned cpu, u32 bits);
 
+/* The CPU time a task has used, in ns, exact, of any task that is there. Takes its queue's lock. Any
+ * context. */
+u64 task_run_ns(const struct task *task);
+
 /* What /proc shows of a CPU that has started; added to *sum. */
 struct cpu_info {
 	u64 user_ns, system_ns; /* exact in their sum, divided by ticks */

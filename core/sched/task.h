@@ -60,7 +60,7 @@ struct task {
 	struct list_head run_link;
 	volatile bool on_cpu; /* its registers and stack are in use by `cpu` */
 	u32 run_ticks;	   /* ticks left of the time slice */
-	u64 run_ns;	   /* CPU time used, exact, up to last_switch_ns */
+	u64 run_ns;	   /* CPU time used, exact, up to last_switch_ns; its queue's lock */
 	u64 last_switch_ns;
 	u64 user_ns;	   /* the part in user mode, sampled by ticks */
 	u32 slice_ticks;   /* of a whole time slice (task_set_nice()); any time, by anybody */

@@ -76,10 +76,7 @@ static void leave_process(struct task *task, int code)
 	struct process *process = task->process;
 
 	guard(spinlock_irq, &process_lock);
-
-	struct cpu_times times = task_times(task);
-
-	times_add(&process->times, &times);
+	times_add(&process->times, task_times(task));
 	list_del(&task->thread_link);
 	process->thread_count--;
 	if (!process->exiting && !process->thread_count)
@@ -227,14 +224,14 @@ bool wait_look(struct wait_request *request)
 		request->result = child->pid;
 		if (option == WEXITED) {
 			request->times = child->times;
-			times_add(&request->times, &child->children_times);
+			times_add(&request->times, child->children_times);
 		}
 		if (request->options & WNOWAIT)
 			return true;
 		child->event = 0;
 		if (option == WEXITED) {
 			/* What a child used counts as the parent's once it is waited for. */
-			times_add(&current->process->children_times, &request->times);
+			times_add(&current->process->children_times, request->times);
 			reap(child);
 		}
 		return true;

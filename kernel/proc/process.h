@@ -146,12 +146,12 @@ int get_deadline(const void *timeout, u64 *deadline);
 /* Fill the program's struct rusage; NULL is allowed. */
 s64 put_rusage(void *to, const struct cpu_times *times);
 
-static inline void times_add(struct cpu_times *sum, const struct cpu_times *more)
+static inline void times_add(struct cpu_times *sum, struct cpu_times more)
 {
-	sum->user_ns += more->user_ns;
-	sum->system_ns += more->system_ns;
-	sum->minor_faults += more->minor_faults;
-	sum->major_faults += more->major_faults;
+	sum->user_ns += more.user_ns;
+	sum->system_ns += more.system_ns;
+	sum->minor_faults += more.minor_faults;
+	sum->major_faults += more.major_faults;
 }
 
 /* The first thread of a process that has not ended. */

@@ -18,11 +18,9 @@
 
 struct cpu_times task_times(struct task *task)
 {
-	u64 total = task->run_ns;
+	u64 total = task_run_ns(task);
 
 	lockdep_assert_held(&process_lock);
-	if (task->on_cpu)
-		total += ktime_ns() - task->last_switch_ns;
 	/* What no tick found in user mode of the exact total was in the kernel. What was told of
 	 * that stays: a tick is charged to user mode whole, though the kernel had a part of it. */
 	task->system_ns = max(task->system_ns, total - min(task->user_ns, total));
@@ -36,11 +34,8 @@ struct cpu_times process_times(const struct process *process)
 	struct task *task;
 
 	lockdep_assert_held(&process_lock);
-	list_for_each_entry(task, &process->threads, thread_link) {
-		struct cpu_times one = task_times(task);
-
-		times_add(&times, &one);
-	}
+	list_for_each_entry (task, &process->threads, thread_link)
+		times_add(&times, task_times(task));
 	return times;
 }
 
@@ -172,10 +167,8 @@ u64 wait_deadline(u64 ns)
 	struct signal_state *signals = current->signals;
 	u64 now = ktime_ns();
 
-	if (!signals->repeats && ns)
-		signals->deadline_ns = now + min(ns, ~0ULL - now);
-	else if (!signals->repeats)
-		signals->deadline_ns = 0;
+	if (!signals->repeats)
+		signals->deadline_ns = ns ? now + min(ns, ~0ULL - now) : 0;
 	signals->repeats = false;
 	return signals->deadline_ns;
 }

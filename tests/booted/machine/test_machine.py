@@ -319,3 +319,4 @@ def test_times_never_become_less(cw_run, tmp_path):
     """User and system time, whatever a tick falls into; together they are the process's clock."""
     program = static_program(tmp_path / "times", Path(__file__).with_name("times.c"))
     cw_run(["/root/times"], icount=True, add=[f"{program}:/root/times"])
+    cw_run(["/root/times", "beside"], smp=2, add=[f"{program}:/root/times"])

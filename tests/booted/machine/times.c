@@ -1,9 +1,11 @@
 /*
  * times.c - the time a process used, in user mode and in the kernel, never becomes less, and its sum is
- * that of the process's clock. Computes and calls by turns, so that ticks fall into both.
+ * that of the process's clock. Computes and calls by turns, so that ticks fall into both; with an
+ * argument another thread computes and sleeps by turns meanwhile, on another CPU.
  */
 #include "../must.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -23,9 +25,26 @@ static long long clock_ns(void)
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-int main(void)
+static void *work_and_sleep(void *unused)
+{
+	const struct timespec short_time = {.tv_nsec = 20000};
+
+	for (;;) {
+		for (volatile int work = 0; work < 20000; work++)
+			;
+		nanosleep(&short_time, NULL);
+	}
+	return unused;
+}
+
+int main(int argc, char **argv)
 {
 	long long user = 0, system = 0;
+	pthread_t thread;
+
+	(void)argv;
+	if (argc > 1 && pthread_create(&thread, NULL, work_and_sleep, NULL))
+		return 1;
 
 	for (int i = 0; i < LOOKS; i++) {
 		struct rusage usage;
