@@ -105,6 +105,7 @@ void mmu_frame_freed(phys_addr_t frame);
 /* without the pool of block requests, which only grows */
 extern u64 hosted_pages_in_use, hosted_objects_in_use;
 extern int hosted_fail_after; /* > 0: the n-th allocation from now fails, once; 0: none */
+extern bool hosted_fail_on;   /* and so do all after it, until hosted_fail_after is set to 0 */
 /* What the caches hold for good is counted now; later: has anything been added to it? */
 void leak_mark(void);
 void leak_check(void);

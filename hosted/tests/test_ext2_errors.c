@@ -365,6 +365,7 @@ TEST(ext2_memory_errors)
 		for (int n = 1; failing_memory(seed, n, 4, &errors); n++)
 			test_where("seed %llu allocation %d", (unsigned long long)seed, n);
 	printf("# %llu allocations failed\n", (unsigned long long)errors);
+	CHECK(errors > 50 * test_scaled(6));
 }
 
 /* ---- images of other systems ------------------------------------------------------------------

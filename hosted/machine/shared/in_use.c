@@ -15,6 +15,7 @@
 
 u64 hosted_pages_in_use, hosted_objects_in_use;
 int hosted_fail_after;
+bool hosted_fail_on;
 struct memory_use_counts memory_use_counts[NR_CPUS];
 
 static struct kmem_cache *caches;
@@ -22,7 +23,10 @@ static u64 pages_marked, objects_marked;
 
 bool allocation_fails(void)
 {
-	return hosted_fail_after > 0 && --hosted_fail_after == 0;
+	if (hosted_fail_after <= 0 || --hosted_fail_after > 0)
+		return false;
+	hosted_fail_after = hosted_fail_on; /* the next one, too */
+	return true;
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */

@@ -49,6 +49,11 @@ static void damaged_images(u64 first, unsigned count, unsigned size, unsigned ki
 	       (unsigned long long)exercise_counts.calls,
 	       (unsigned long long)exercise_counts.euclean, (unsigned long long)exercise_counts.eio,
 	       (unsigned long long)exercise_counts.others);
+	/* Damage is met in what is mounted: a kernel that refused them all, or met none, is no test. */
+	CHECK(exercise_counts.images == count && exercise_counts.mounted >= count / 2);
+	CHECK(exercise_counts.calls > 500 * exercise_counts.mounted);
+	CHECK(exercise_counts.euclean >= exercise_counts.mounted);
+	CHECK(exercise_counts.unharmed < exercise_counts.mounted);
 }
 
 TEST(damaged_images_1k)
