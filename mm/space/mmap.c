@@ -219,7 +219,8 @@ s64 sys_mprotect(u64 start, u64 length, u32 prot)
 
 /* ---- the break ------------------------------------------------------------------------------- */
 
-/* The heap takes [start, end), page aligned, as well: 0 or -ENOMEM. */
+/* The heap takes [start, end), page aligned, as well: 0, -ENOMEM, or -EAGAIN: more than may be
+ * locked. */
 static int grow_heap(struct mm *mm, u64 start, u64 end)
 {
 	struct vma heap = {.start = start, .end = end, .flags = VM_READ | VM_WRITE};
