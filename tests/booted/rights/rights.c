@@ -20,6 +20,7 @@
 
 #define READS 4000 /* of maps, before we believe that none is of the set-id program */
 #define WATCHERS 2
+#define TOLD 30 /* a descriptor of the set-id program's */
 #define OLD_MEMORY (16 << 20) /* of the program that goes: to let go of it takes a while */
 
 struct shared {
@@ -51,6 +52,8 @@ static void watch(const char *program)
 
 static int maps(const char *program)
 {
+	int status;
+
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	shared->target = getpid();
 	for (int i = 0; i < WATCHERS; i++)
@@ -65,7 +68,12 @@ static int maps(const char *program)
 			execl(program, program, "wait", NULL);
 			_exit(1);
 		}
-		waitpid(child, NULL, 0);
+		waitpid(child, &status, 0);
+		if (status) {
+			printf("maps: %s ends with %#x\n", program, status);
+			shared->seen++;
+			break;
+		}
 	}
 	shared->done = 1;
 	while (wait(NULL) > 0)
@@ -80,10 +88,10 @@ static int maps(const char *program)
 static int kept(char *program)
 {
 	char *arguments[] = {program, "read", NULL}, *environment[] = {"SECRET=told", NULL};
-	int ready[2], status;
+	int ready[2], told[2], status;
 	char text[64] = "";
 
-	if (pipe(ready))
+	if (pipe(ready) || pipe(told))
 		return 1;
 	pid_t child = fork();
 
@@ -94,21 +102,23 @@ static int kept(char *program)
 		snprintf(name, sizeof(name), "/proc/%d/environ", getpid());
 		if (!fork()) { /* once the program has read: it has the writing end until it ends */
 			close(ready[1]);
-			read(ready[0], text, 1);
+			(void)!read(ready[0], text, 1);
 			ssize_t n = pread(fd, text, sizeof(text) - 1, 1);
 
 			printf("kept: %s: %zd bytes of %s\n", n > 0 ? "WRONG" : "ok", n, name);
 			fflush(stdout);
 			_exit(n > 0);
 		}
+		close(told[1]);
 		dup2(fd, 0);
 		dup2(ready[1], 1);
+		dup2(told[0], TOLD);
 		execve(program, arguments, environment);
 		_exit(1);
 	}
 	close(ready[1]);
+	close(told[1]);
 	waitpid(child, &status, 0);
-	sleep(1); /* the other one, an orphan, says what it got */
 	return status;
 }
 
@@ -127,7 +137,7 @@ int main(int count, char **arguments)
 	if (count == 2 && !strcmp(arguments[1], "read")) {
 		(void)!read(0, &byte, 1);
 		(void)!write(1, "r", 1);
-		usleep(300000); /* it is still there while the other one reads */
+		(void)!read(TOLD, &byte, 1); /* ends when the other one has said what it got */
 		return 0;
 	}
 	return count == 2 && !strcmp(arguments[1], "wait") && geteuid() == 0 ? 0 : 2;

@@ -30,25 +30,38 @@ static void bomb(void)
 	}
 }
 
-/* Many at once, by fork: each holds its copies. */
+/* Many at once, by fork: each wants copies of its own, and keeps them until all others have theirs,
+ * or have been ended. */
+static int *survivors, wanting[2], living[2];
+
 static void fork_bomb_child(void)
 {
-	char *p = map(512, RW, ANON);
+	char *p = map(512, RW, ANON), byte;
 
 	CHECK(p);
 	memset(p, 1, 512 * PAGE);
 	for (int depth = 0; depth < 6; depth++)
-		fork();
+		if (fork() < 0)
+			_exit(1);
 	memset(p, 2, 512 * PAGE);
-	usleep(100000);
+	close(wanting[1]);
+	(void)!read(wanting[0], &byte, 1);
+	__atomic_add_fetch(survivors, 1, __ATOMIC_SEQ_CST);
 }
 
+/* 64 want 128 MB of 64: some are ended, and the others get what they want. */
 static void fork_bomb(void)
 {
-	int status = in_child(fork_bomb_child);
+	char byte;
 
-	CHECK(status != -1);
-	sleep(2);
+	survivors = (int *)map(1, RW, SHARED_ANON);
+	CHECK(survivors && pipe(wanting) == 0 && pipe(living) == 0);
+	CHECK(in_child(fork_bomb_child) != -1);
+	close(wanting[1]);
+	close(living[1]);
+	CHECK(read(living[0], &byte, 1) == 0);
+	printf("# %d have what they want\n", *survivors);
+	CHECK(*survivors > 0 && *survivors <= 32);
 	CHECK(in_child(nothing) == 0);
 }
 
