@@ -140,11 +140,16 @@ static int dirty_all(struct inode *inode, struct page *page)
 int block_write_page(struct inode *inode, struct page *page)
 {
 	bool all = test_bit(PG_dirty_all, &page->flags);
-	loff_t inside;
 	int error = 0;
 
 	if (all) /* first: from here on nothing is stored until the page is unlocked */
 		mm_protect_page(page);
+	/* What a mapping wrote behind the end is not the file's. Before a buffer is dirty, which
+	 * others may write at once. */
+	loff_t start = (loff_t)(page->index << PAGE_SHIFT);
+	loff_t inside = max_t(loff_t, READ_ONCE(inode->data.size) - start, 0);
+	if (inside < (loff_t)PAGE_SIZE)
+		memset((char *)page_address(page) + inside, 0, PAGE_SIZE - (size_t)inside);
 	clear_bit(PG_dirty_all, &page->flags);
 	clear_page_dirty(page);
 	if (all && page_uptodate(page))
@@ -158,12 +163,6 @@ int block_write_page(struct inode *inode, struct page *page)
 		mapping_set_error(&inode->data, error);
 		pr_warn_once("a page that was written through a mapping is lost: error %d\n",
 			     -error);
-	}
-	/* what a mapping wrote behind the end is not the file's */
-	inside = READ_ONCE(inode->data.size) - (loff_t)(page->index << PAGE_SHIFT);
-	if (inside < (loff_t)PAGE_SIZE) {
-		inside = max_t(loff_t, inside, 0);
-		memset((char *)page_address(page) + inside, 0, PAGE_SIZE - (size_t)inside);
 	}
 	if (page->buffers)
 		write_buffers(page->buffers, buffers_of_page(page));

@@ -20,7 +20,7 @@
 /* ---- pages that are missing ------------------------------------------------------------------ */
 
 /* Truncation may have passed before the locked page was in the cache: if it lies behind the end, it
- * goes, with the caller's reference. */
+ * goes, with the caller's reference, but for one that fallocate has reserved there (tmpfs). */
 static bool dropped_behind_end(struct page *page)
 {
 	struct address_space *mapping = page->mapping;
@@ -28,7 +28,8 @@ static bool dropped_behind_end(struct page *page)
 	assert_page_locked(page);
 	if (likely((u64)READ_ONCE(mapping->size) > (u64)page->index << PAGE_SHIFT))
 		return false;
-	if (!atomic_read(&page->mapcount)) {
+	bool reserved = !mapping->ops->writepage && test_bit(PG_dirty, &page->flags);
+	if (!atomic_read(&page->mapcount) && !reserved) {
 		mapping->ops->invalidate(page, 0);
 		remove_from_page_cache(page);
 	}

@@ -36,7 +36,9 @@ void user_enter(struct mm *mm)
 	current->mm = mm;
 	mmu_switch(&mm->mmu);
 #ifdef CONFIG_SWAP
-	if (!mm->swap_link.next) /* as exec does; who was forked is there already */
+	/* As exec does. One that is shared or was forked, and so has areas, is in the list already:
+	 * who looks there may be moving it. */
+	if (!mm->area_count && !mm->swap_link.next)
 		swap_mm_add(mm);
 #endif
 }

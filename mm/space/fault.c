@@ -135,7 +135,8 @@ static void map_around(struct fault *fault)
 /*
  * Make @page the entry in place of what was there when the fault began; takes its reference over.
  * When somebody else was faster, or the page of a file was truncated meanwhile (see page_cache.c),
- * the fault has nothing to do. The processor that faulted has forgotten the old entry of the same
+ * the fault has nothing to do; nor when swap has taken the same page away and brought it back, so
+ * that it is to be written to, and the swap cache has it, too. The processor that faulted has forgotten the old entry of the same
  * page; another one faults, and comes here.
  */
 static void set_entry(struct fault *fault, struct page *page, unsigned rights)
@@ -144,11 +145,13 @@ static void set_entry(struct fault *fault, struct page *page, unsigned rights)
 	struct page *old = fault->old ? phys_to_page(pte_page(fault->old)) : NULL;
 	bool file = !test_bit(PG_anon, &page->flags);
 	bool old_file = old && !test_bit(PG_anon, &old->flags);
+	bool alone = old == page && !file && rights & MMU_WRITE;
 	const struct page *shown = file ? page : fault->from;
 
 	spin_lock(&mm->page_table_lock);
 	if (unlikely(*fault->slot != fault->old ||
-		     (shown && shown->mapping != fault->vma->mapping))) {
+		     (shown && shown->mapping != fault->vma->mapping) ||
+		     (alone && atomic_read(&page->refcount) != 2))) {
 		spin_unlock(&mm->page_table_lock);
 		put_page(page);
 		return;

@@ -171,7 +171,7 @@ static bool unmap_pages(struct mm *mm)
 	for_each_area (vma, mm, from, USER_TOP) {
 		u64 address = max(from, vma->start);
 
-		if (!vma->has_anonymous || vma->flags & VM_LOCKED)
+		if (!READ_ONCE(vma->has_anonymous) || vma->flags & VM_LOCKED)
 			continue;
 		while (address < vma->end) {
 			address = unmap_span(mm, address, vma->end);

@@ -42,6 +42,9 @@ KERNEL = [name for name in PROGRAMS if not name.startswith(("toy_", "table_", "d
 RUNS = {
     "frames_tmpfs": 4000,
     "frames_read": 1500,
+    "map_behind_end": 5000,
+    "swap_stores": 10000,
+    "shmem_reserved": 1500,
     "shmem_cut": 2500,
     "shmem_gone": 4000,
     "fsync_meets": 6000,

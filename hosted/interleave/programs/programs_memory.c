@@ -130,6 +130,31 @@ RING_PROGRAM(map_reclaim, world_memory, 100)
 	world_unmount();
 }
 
+static void store_behind_the_end(void *unused)
+{
+	(void)unused;
+	map_file();
+	store_byte(200, 'x');
+	struct file *file = open_path("/mnt/file", O_RDWR, 0);
+
+	CHECK_EQUAL(vfs_fsync(file, false), 0);
+	fput(file);
+}
+
+/* What is stored behind the end never reaches the disk, where the file would have it as it grows. */
+RING_PROGRAM(map_behind_end, world_memory, 100)
+{
+	world_mount();
+	make_file(100);
+	user_start(mm_create(), store_behind_the_end, NULL);
+	task_start(world_write_back, NULL);
+	task_start(world_write_back, NULL);
+	ring_run();
+	CHECK_EQUAL(truncate_path("/mnt/file", 1000), 0);
+	check_on_disk(200, 0);
+	world_unmount();
+}
+
 /* ---- a page that goes while it is touched -------------------------------------------------------
  */
 

@@ -21,7 +21,8 @@ static void begin(u32 pages)
 
 		CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, i * PAGE_SIZE, &byte, 1), 1);
 	}
-	CHECK_EQUAL(truncate_path("/mnt/file", pages * PAGE_SIZE), 0);
+	if (pages)
+		CHECK_EQUAL(truncate_path("/mnt/file", pages * PAGE_SIZE), 0);
 }
 
 static void end(void)
@@ -79,6 +80,57 @@ RING_PROGRAM(shmem_stores, world_swap, 100)
 	check_byte(10, 'c');
 	check_byte(0, 'A');
 	check_blocks(1);
+	end();
+}
+
+static void store_one(void *unused)
+{
+	char byte = 'b', found = 0;
+
+	(void)unused;
+	CHECK_EQUAL(user_store(PAGE + 10, &byte, 1), 0);
+	for (unsigned i = 0; i < 3; i++, ring_user()) {
+		CHECK_EQUAL(user_load(PAGE + 10, &found, 1), 0);
+		CHECK_EQUAL(found, byte);
+	}
+}
+
+static void load_twice(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 2; i++, ring_user()) {
+		char found = 0;
+
+		CHECK_EQUAL(user_load(PAGE + 10, &found, 1), 0);
+		CHECK(found == 'a' || found == 'b');
+	}
+}
+
+static void bring_back_and_store(void *unused)
+{
+	char byte = 'a';
+
+	(void)unused;
+	CHECK_EQUAL(user_map(PAGE, PAGE_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, NULL, 0),
+		    PAGE);
+	CHECK_EQUAL(user_store(PAGE + 10, &byte, 1), 0);
+	swap_out(1);
+	CHECK_EQUAL(user_load(PAGE + 10, &byte, 1), 0); /* back, and in the swap cache */
+	user_start(user_share(), store_one, NULL);
+	user_start(user_share(), load_twice, NULL);
+	for (unsigned i = 0; i < 5; i++)
+		swap_out(1);
+}
+
+/* A page of memory goes and comes back the same while a thread is about to store to it: the store
+ * is not lost, though swap has the old bytes. */
+RING_PROGRAM(swap_stores, world_swap, 100)
+{
+	world_mount();
+	CHECK_EQUAL(sys_swapon("/swap", 0), 0);
+	user_start(mm_create(), bring_back_and_store, NULL);
+	ring_run();
 	end();
 }
 
@@ -187,6 +239,40 @@ RING_PROGRAM(shmem_punch, world_swap, 100)
 	task_start(punch, NULL);
 	task_start(read_all, NULL);
 	swap_out_beside_punch();
+}
+
+static void cut_and_reserve(void *unused)
+{
+	struct file *file = open_path("/mnt/file", O_RDWR, 0);
+
+	(void)unused;
+	CHECK_EQUAL(truncate_path("/mnt/file", 0), 0);
+	down_write(&file->inode->lock);
+	CHECK_EQUAL(file->inode->op->fallocate(file->inode, FALLOC_FL_KEEP_SIZE, 0, PAGE_SIZE), 0);
+	up_write(&file->inode->lock);
+	fput(file);
+}
+
+static void read_hole(void *unused)
+{
+	char byte = 0;
+	s64 n = read_at("/mnt/file", 0, &byte, 1);
+
+	(void)unused;
+	CHECK((n == 0 || n == 1) && !byte);
+}
+
+/* What is reserved behind the end stays so, though a reader still looks for what was there. */
+RING_PROGRAM(shmem_reserved, world_swap, 100)
+{
+	begin(0);
+	CHECK_EQUAL(write_at("/mnt/file", O_CREAT | O_WRONLY, 0, "", 0), 0);
+	CHECK_EQUAL(truncate_path("/mnt/file", PAGE_SIZE), 0);
+	task_start(cut_and_reserve, NULL);
+	task_start(read_hole, NULL);
+	ring_run();
+	check_blocks(1);
+	end();
 }
 
 static void swap_off_and_on(void *unused)

@@ -247,7 +247,7 @@ static int run_all(const struct ring_program *program, bool go_on, double second
 		ok &= races_meant(&seen);
 		steps += ring_shared->run_steps;
 		if (!ring_shared->run_steps) /* no tasks: all schedules are the same */
-			runs += program->weight - schedule;
+			runs += program->weight - runs % (program->weight + 1);
 		if (ok)
 			continue;
 		failures++;
