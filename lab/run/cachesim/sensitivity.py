@@ -81,7 +81,8 @@ def _own(asked: Specification, code: bool, tlb: bool) -> Specification:
 def like(run: dict[str, Any], others: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
     """@run, a value of `cachesim` that counted nothing beside itself, as runs of the same kernel and load by other seeds
     tell: the cycles of each region are changed by the factor by which theirs are, the mean of @others, which are pairs
-    of what was measured and what a setting would have, one at least. Counts stay as they are."""
+    of what was measured and what a setting would have, one at least; the processor is theirs, and so is its clock.
+    Counts stay as they are."""
     changed: dict[str, Any] = {}
     for name, region in run.items():
         if name == "parts":
@@ -95,6 +96,8 @@ def like(run: dict[str, Any], others: Sequence[tuple[dict[str, Any], dict[str, A
             factor = sum(factors) / len(factors) if factors else 1.0  # none had cycles there
             cycles = {key: value * factor for key, value in region.items() if key.startswith("cycles")}
             changed[name] = {**region, **cycles}
+        elif name in ("clock", "specification"):
+            changed[name] = others[0][1][name]
         else:
             changed[name] = region
     return changed

@@ -13,7 +13,7 @@ from lab.report.sensitivity import rests_on_cycles
 from lab.report.text import plain
 from lab.report.web.page import pages
 from lab.run.cachesim.counts import CACHES, digest
-from lab.run.cachesim.sensitivity import Setting, settings, under
+from lab.run.cachesim.sensitivity import Setting, like, settings, under
 from lab.run.cachesim.specification import parse_specification
 from tests.lab.report.report_samples import TEXT, section
 
@@ -149,6 +149,16 @@ def test_a_setting_is_arithmetic_on_counts():
         usual, changed = (under(run, one)["total"] for one in (replace(setting, factor=1.0), setting))
         beyond = usual["cycles"] - usual["instructions"]
         assert changed["cycles"] - changed["instructions"] == pytest.approx(setting.factor * beyond), setting.name
+
+
+def test_what_is_told_of_another_memory_is_at_its_processors_clock():
+    """Cycles become seconds by it: at two clocks, the seeds of one kernel would not be of one machine."""
+    run = simulated("twice", 1)
+    for setting in settings([run]):
+        known = under(run, setting)
+        told = like(run, [(run, known)])
+        assert (told["clock"], told["specification"]) == (known["clock"], known["specification"]), setting.name
+        assert told["total"]["cycles"] == pytest.approx(known["total"]["cycles"])
 
 
 def test_of_one_seed_the_others_are_told(tmp_path):
