@@ -14,11 +14,12 @@
  * again. A process whose wait for a record lock would close a circle is refused it (-EDEADLK); as
  * on Linux not a circle of flock's locks, nor one in which another waits for an open file's.
  *
- * LOCKS_MAX locks in all (twice as many by cutting some in two), then ENOLCK. All is under
- * locks_lock, taken by these calls and by the close of a file that has locks, never by reading and
- * writing.
+ * LOCKS_MAX locks in all (for root twice as many, and by cutting some in two three times), then
+ * ENOLCK. All is under locks_lock, taken by these calls and by the close of a file that has locks,
+ * never by reading and writing.
  */
 #include "fs/file/locks.h"
+#include "fs/cred.h"
 #include "core/memory/slab.h"
 
 #define LOCKS_MAX 16384
@@ -146,7 +147,7 @@ static int set_range(struct inode *inode, struct file_lock **new, struct file_lo
 			continue;
 		}
 		if (before && behind) {
-			if (lock_count >= 2 * LOCKS_MAX)
+			if (lock_count >= 3 * LOCKS_MAX)
 				return -ENOLCK; /* no other was changed: this one covers all */
 			**spare = *lock;
 			(*spare)->start = want->end + 1;
@@ -186,7 +187,7 @@ static int try_range(struct inode *inode, struct file_lock **new, struct file_lo
 	}
 	if (conflict)
 		return -EAGAIN;
-	if (!unlock && lock_count >= LOCKS_MAX)
+	if (!unlock && lock_count >= (capable(current->cred) ? 2 : 1) * LOCKS_MAX)
 		return -ENOLCK;
 	return set_range(inode, new, spare);
 }

@@ -140,9 +140,16 @@ static unsigned epoll_poll(struct file *file, struct poll_table *table)
 
 	poll_wait(file, &epoll->wait, table);
 	guard(mutex, &epoll->mutex); /* only with it a watch leaves the list */
-	while (!list_empty(&epoll->ready)) {
-		if (ask(list_first_entry(&epoll->ready, struct watch, ready), NULL))
+	/* Those that are in it now; one that comes later wakes who polls, and may come for ever. */
+	const struct list_head *last = READ_ONCE(epoll->ready.prev);
+	bool more = last != &epoll->ready;
+
+	while (more) {
+		struct watch *watch = list_first_entry(&epoll->ready, struct watch, ready);
+
+		if (ask(watch, NULL))
 			return POLLIN | POLLRDNORM;
+		more = &watch->ready != last;
 		/* an event that came just now puts it back, and wakes who saw no watch there */
 		look_first(take_ready(epoll, &epoll->ready), NULL);
 	}
@@ -323,6 +330,11 @@ s64 epoll_wait_events(struct file *file, struct epoll_event __user *to, int coun
 
 		if (found || deadline_ns <= ktime_ns())
 			return found;
+		/* Watches may become ready, by events that nobody asked for, faster than they are
+		 * asked: then it never sleeps. */
+		if (signal_pending(current))
+			return -EINTR;
+		cond_resched();
 		found = wait_event_until(epoll->wait, !list_empty(&epoll->ready),
 					 TASK_INTERRUPTIBLE, deadline_ns);
 		if (found < 0)

@@ -113,6 +113,7 @@ s64 sys_setpgid(int pid, int group)
 {
 	struct process *me = current->process;
 
+	group = group ?: pid ?: me->pid;
 	if (group < 0)
 		return -EINVAL;
 	guard(spinlock_irq, &process_lock);
@@ -127,14 +128,12 @@ s64 sys_setpgid(int pid, int group)
 		return -EACCES;
 	if (process->session == process->pid)
 		return -EPERM;
-	if (group && group != process->pid) {
+	if (group != process->pid) {
 		const struct process *member = group_member(group);
 
 		if (!member || member->session != me->session)
 			return -EPERM;
 	}
-	if (!group)
-		group = process->pid;
 	process->group = group;
 	return 0;
 }

@@ -20,9 +20,10 @@ static atomic64_t total_charge; /* bytes of all sockets and messages */
 
 bool charge_memory(s64 bytes)
 {
+	u64 most = page_alloc_total_pages() * PAGE_SIZE / (capable(current->cred) ? 4 : 8);
+
 	atomic_add(bytes, &total_charge);
-	if (bytes < 0 ||
-	    (u64)atomic_read(&total_charge) <= page_alloc_total_pages() * PAGE_SIZE / 8)
+	if (bytes < 0 || (u64)atomic_read(&total_charge) <= most)
 		return true;
 	atomic_sub(bytes, &total_charge);
 	return false;
@@ -117,10 +118,10 @@ void purged_free(void)
 		list_del(&message->link);
 		spin_unlock(&unix_lock);
 		message_free(message);
+		cond_resched(); /* others may add to them as fast */
 		spin_lock(&unix_lock);
 	}
-	if (mine)
-		purging = false;
+	purging = purging && !mine;
 	spin_unlock(&unix_lock);
 }
 

@@ -143,6 +143,8 @@ SCENARIO(process_groups)
 		wait(NULL);
 		T(setpgid(child, child));
 		T(setpgid(0, -1));
+		T(setpgid(-1, 0));
+		T(setpgid(-1, 1));
 		T(setpgid(1, 1));
 		T(getpgid(99999));
 		_exit(0);
