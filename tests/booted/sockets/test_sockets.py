@@ -15,7 +15,7 @@ SAID = [
     f"itself {TOO_MANY} other end 0 chain 0 0 circle {TOO_MANY} listener {TOO_MANY}",
     "nested 3000",
     "inwards 5",
-    f"under way 16384 error {TOO_MANY}",
+    f"under way 32768 error {TOO_MANY}",
     "memory ENOBUFS after 1",
     "unaccepted ENOMEM after 1",
     f"pairs 3 error {errno.EMFILE} one more 1",
@@ -39,6 +39,11 @@ def test_limits_are_errors_and_nothing_stays(cw_run, limits, root, cpus, full):
     for text in rounds[:3]:
         assert text.splitlines()[: len(SAID)] == SAID
     assert not fuzz.leaks(rounds[1], rounds[2])
+
+
+def test_a_user_leaves_root_some_files_to_send(cw_run, limits):
+    result = cw_run(["/root/limits", "user"], add=[f"{limits}:/root/limits"], mem="256M")
+    assert result.output.decode().replace("\r", "") == f"under way 16384 error {TOO_MANY}\n"
 
 
 def test_without_the_room_no_family_is_known(cw_run, tmp_path):
