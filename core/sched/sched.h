@@ -119,8 +119,8 @@ void sched_tell(struct task *task, u32 bits, u32 states);
  * program. Any context, no run queue's lock held. */
 void sched_ask(unsigned cpu, u32 bits);
 
-/* The CPU time a task has used, in ns, exact, of any task that is there. Takes its queue's lock. Any
- * context. */
+/* The CPU time a task has used, in ns, exact, of any task that is there. Takes its queue's lock.
+ * Any context. */
 u64 task_run_ns(const struct task *task);
 
 /* What /proc shows of a CPU that has started; added to *sum. */

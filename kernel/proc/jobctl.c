@@ -113,12 +113,13 @@ s64 sys_setpgid(int pid, int group)
 {
 	struct process *me = current->process;
 
-	group = group ?: pid ?: me->pid;
+	pid = pid ?: me->pid;
+	group = group ?: pid;
 	if (group < 0)
 		return -EINVAL;
 	guard(spinlock_irq, &process_lock);
 
-	struct process *process = pid ? process_find(pid) : me;
+	struct process *process = process_find(pid);
 
 	if (!process || (process != me && process->parent != me))
 		return -ESRCH;
@@ -126,14 +127,12 @@ s64 sys_setpgid(int pid, int group)
 		return -EPERM;
 	if (process != me && process->did_exec)
 		return -EACCES;
-	if (process->session == process->pid)
-		return -EPERM;
-	if (group != process->pid) {
-		const struct process *member = group_member(group);
 
-		if (!member || member->session != me->session)
-			return -EPERM;
-	}
+	const struct process *member = group_member(group);
+	bool exists = group == pid || (member && member->session == me->session);
+
+	if (process->session == pid || !exists)
+		return -EPERM;
 	process->group = group;
 	return 0;
 }

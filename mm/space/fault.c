@@ -136,8 +136,8 @@ static void map_around(struct fault *fault)
  * Make @page the entry in place of what was there when the fault began; takes its reference over.
  * When somebody else was faster, or the page of a file was truncated meanwhile (see page_cache.c),
  * the fault has nothing to do; nor when swap has taken the same page away and brought it back, so
- * that it is to be written to, and the swap cache has it, too. The processor that faulted has forgotten the old entry of the same
- * page; another one faults, and comes here.
+ * that it is to be written to, and the swap cache has it, too. The processor that faulted has
+ * forgotten the old entry of the same page; another one faults, and comes here.
  */
 static void set_entry(struct fault *fault, struct page *page, unsigned rights)
 {

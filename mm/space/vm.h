@@ -6,9 +6,9 @@
  * its only mapper, so a write fault need not copy it. A page of a file is mapped writable only in
  * shared areas and only as long as it is marked dirty: the machine's dirty bits are not needed.
  *
- * W^X: no page is mapped writable and executable at once. Of an area with PROT_WRITE | PROT_EXEC, as
- * programs that make code ask for, each page is the one or the other, and changes when a fault says
- * so. Of two areas with the same page of a file one may write what the other executes.
+ * W^X: no page is mapped writable and executable at once. Of an area with PROT_WRITE | PROT_EXEC,
+ * as programs that make code ask for, each page is the one or the other, and changes when a fault
+ * says so. Of two areas with the same page of a file one may write what the other executes.
  *
  * Lock order: inode->lock -> mm->lock (rw_semaphore; readers: faults, writers: mmap...) -> page
  * lock -> mapping->vma_lock -> mm->page_table_lock -> the page table's bucket lock, mapping->lock.
