@@ -25,8 +25,8 @@
  *
  * Limits: a queue takes what its senders' SO_SNDBUF says, with the messages' own headers counted,
  * and one message more; datagrams also DATAGRAMS_MAX; sockets and all queues together have an
- * eighth of memory, then ENOBUFS or ENOMEM. Files under way: passing.c. No out-of-band data, no
- * peek offsets, no sendmmsg and recvmmsg, no FIONREAD, no /proc/net/unix.
+ * eighth of memory, then ENOBUFS or ENOMEM, root's a fourth. Files under way: passing.c. No
+ * out-of-band data, no peek offsets, no sendmmsg and recvmmsg, no FIONREAD, no /proc/net/unix.
  */
 #pragma once
 
@@ -190,7 +190,7 @@ struct socket *next_connection(struct socket *listener);
 struct message *message_new(struct socket *socket, struct io *io, size_t length,
 			    struct attached *attached);
 /* Count @bytes (negative: no more) of memory that sockets have: false, and they are not counted, if
- * that were more than an eighth of all. */
+ * that were more than an eighth of all, for root a fourth. */
 bool charge_memory(s64 bytes);
 /* It is in no queue. Sleeps: files are let go. */
 void message_free(struct message *message);
