@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/block/buffer.h"
 #include "hosted/harness/harness.h"
 
 static struct hosted_disk disk;

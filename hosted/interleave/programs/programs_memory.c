@@ -94,15 +94,22 @@ static void store_again(void *unused)
 	}
 }
 
-static void check_on_disk(u64 offset, char byte)
+static ino_t sync_file(void)
 {
 	struct file *file = open_path("/mnt/file", O_RDWR, 0);
-	char found = 0;
+	ino_t number = file->inode->number;
 
 	CHECK_EQUAL(vfs_fsync(file, false), 0);
-	CHECK_EQUAL(world_on_disk(file->inode->number, (loff_t)offset, &found, 1), 1);
-	CHECK_EQUAL(found, byte);
 	fput(file);
+	return number;
+}
+
+static void check_on_disk(u64 offset, char byte)
+{
+	char found = 0;
+
+	CHECK_EQUAL(world_on_disk(sync_file(), (loff_t)offset, &found, 1), 1);
+	CHECK_EQUAL(found, byte);
 }
 
 /* A page that is stored to while it is written out is dirty again, and known to be. */
@@ -135,10 +142,7 @@ static void store_behind_the_end(void *unused)
 	(void)unused;
 	map_file();
 	store_byte(200, 'x');
-	struct file *file = open_path("/mnt/file", O_RDWR, 0);
-
-	CHECK_EQUAL(vfs_fsync(file, false), 0);
-	fput(file);
+	sync_file();
 }
 
 /* What is stored behind the end never reaches the disk, where the file would have it as it grows. */

@@ -40,6 +40,15 @@ void world_warm(const char *path)
 #endif
 }
 
+/* Once mounted and unmounted, what is in use is there for good. */
+static void mark_what_is_used(void)
+{
+	world_mount();
+	world_unmount();
+	leak_mark();
+	made = true;
+}
+
 void world_ext2(void)
 {
 	hosted_init(1);
@@ -48,10 +57,7 @@ void world_ext2(void)
 	ring_disk(&disk);
 	image_make(&disk, BLOCK, DISK_KB, IMAGE_USUAL " -N 32");
 	on_disk = true;
-	world_mount();
-	world_unmount();
-	leak_mark();
-	made = true;
+	mark_what_is_used();
 }
 
 void world_memory(void)
@@ -72,19 +78,13 @@ void world_swap(void)
 	hosted_init(1);
 	swap_disk_create(&disk, SWAP_PAGES);
 	ring_disk(&disk);
-	world_mount();
-	world_unmount();
-	leak_mark();
-	made = true;
+	mark_what_is_used();
 }
 
 void world_tmpfs(void)
 {
 	hosted_init(1);
-	world_mount();
-	world_unmount();
-	leak_mark();
-	made = true;
+	mark_what_is_used();
 }
 
 void world_mount(void)
